@@ -1,0 +1,33 @@
+# The demo and the tests share one build: the same flags, and `swift test` adds none of its own.
+BUILD_FLAGS := --configuration release -Xswiftc -enable-testing
+TEST_FLAGS := --disable-testable-imports --disable-xctest
+SOURCES := Sources Tests Package.swift
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-long format lint clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: ## Learn a voice from real recordings and identify it
+	scripts/setup
+	scripts/demo-voices
+	swift build $(BUILD_FLAGS) --product graft
+	.build/release/graft demo
+
+test: ## Run the tests; FILTER=NAME runs those whose name contains NAME
+	scripts/setup test
+	scripts/full-size-models
+	swift test $(BUILD_FLAGS) $(TEST_FLAGS) $(if $(FILTER),--filter '$(FILTER)')
+
+test-long: export GRAFT_LONG_TESTS := 1
+test-long: test ## Run the tests with every sweep at full length
+
+format: ## Format the sources in place
+	swift format --in-place --recursive --parallel $(SOURCES)
+
+lint: ## Check format and style; warnings are errors
+	swift format lint --strict --recursive --parallel $(SOURCES)
+
+clean: ## Remove what was built
+	rm -rf .build

@@ -1,0 +1,6 @@
+// What `import Graft` brings along: tensors, models, training, recordings and errors.
+@_exported import GraftDiagnostics
+@_exported import GraftGraph
+@_exported import GraftLearning
+@_exported import GraftMedia
+@_exported import GraftTensor

@@ -1,0 +1,37 @@
+import GraftDiagnostics
+import GraftEngine
+import GraftGraph
+import GraftOperators
+import GraftTensor
+
+/// A model made ready to run. It can be used by several tasks at the same time.
+public struct InferenceSession: Sendable {
+  /// The values computed, in the order asked for.
+  public let outputs: [String]
+  private let plan: Plan
+  private let threads: Int?
+
+  /// - Parameters:
+  ///   - outputs: outputs or inner values to compute; all outputs when nil.
+  ///   - threads: how many threads to use; all cores when nil.
+  /// - Throws: `unsupported` naming all operators that Graft does not have, `invalidArgument` when
+  ///   an output does not exist.
+  public init(_ model: Model, outputs: [String]? = nil, threads: Int? = nil) throws {
+    plan = try Plan(model.graph, outputs: outputs, registry: .standard)
+    self.outputs = plan.outputs
+    self.threads = threads
+  }
+
+  /// Computes the outputs for the given inputs.
+  ///
+  /// - Throws: `invalidArgument`, `typeMismatch` or `shapeMismatch` when the inputs do not fit.
+  public func run(_ inputs: [String: Tensor]) throws -> [String: Tensor] {
+    if let unknown = inputs.keys.sorted().first(where: { !plan.accepts($0) }) {
+      throw GraftError(
+        .invalidArgument, "the model has no input '\(unknown)'",
+        fix: didYouMean(unknown, among: plan.inputs.map(\.name))
+          ?? "Give one tensor for each of: \(plan.inputs.map(\.name).joined(separator: ", "))")
+    }
+    return try plan.run(inputs, threads: threads)
+  }
+}

@@ -1,0 +1,30 @@
+import Foundation
+import GraftDiagnostics
+import GraftFormats
+import GraftGraph
+
+extension Model {
+  /// Opens a model file; only its structure is read, weights when they are used.
+  ///
+  /// - Throws: `notFound`, `inputOutput`, `damaged` or `unsupported`, with the file as place.
+  public init(contentsOf url: URL) throws {
+    self = try ONNXReader.read(path: url.path)
+  }
+
+  /// Writes the model, replacing a file that is there only when all has been written.
+  ///
+  /// - Parameters:
+  ///   - opset: the version of ONNX's operators; by default that of the file the model was read
+  ///     from, or 17.
+  /// - Throws: `unsupported` when the model needs a later opset, `inputOutput`.
+  public func write(to url: URL, opset: Int? = nil) throws {
+    try locating(url.path) {
+      guard url.pathExtension.lowercased() == "onnx" else {
+        throw GraftError(
+          .unsupported, "models are written as .onnx, not as '.\(url.pathExtension)'",
+          fix: "Choose a name that ends in .onnx")
+      }
+    }
+    try ONNXWriter.write(self, to: url.path, opset: opset)
+  }
+}

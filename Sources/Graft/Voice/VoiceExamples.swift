@@ -1,0 +1,113 @@
+import GraftDiagnostics
+import GraftLearning
+import GraftTensor
+
+/// The features of all recordings, whose they are, and how to leave some out.
+struct VoiceExamples {
+  struct Row {
+    /// Counted over people and others.
+    let speaker: Int
+    /// 0 for others, then one for each person.
+    let label: Int
+    let features: [String: Tensor]
+  }
+
+  /// Which rows a round trains on and which it is asked about.
+  struct Round {
+    let training: [Int]
+    let heldOut: [Int]
+  }
+
+  private(set) var rows: [Row] = []
+  private let speakerCount: Int
+  private let peopleCount: Int
+  /// Recordings longer than this are cut into pieces of this many samples.
+  private static let pieceLength = 10 * VoiceModel.sampleRate
+
+  init(
+    people: [VoiceTrainer.Speaker], others: [VoiceTrainer.Speaker], split: VoiceSplit,
+    threads: Int?, progress: (Int, Int) -> Void
+  ) throws {
+    let speakers = people + others
+    speakerCount = speakers.count
+    peopleCount = people.count
+    let pieces = speakers.enumerated().flatMap { index, speaker in
+      speaker.recordings.flatMap { recording in
+        Self.pieces(recording.samples).map { (speaker: index, samples: $0) }
+      }
+    }
+    for (index, piece) in pieces.enumerated() {
+      guard !Task.isCancelled else { throw GraftError(.cancelled, "training was cancelled") }
+      let label = piece.speaker < people.count ? piece.speaker + 1 : 0
+      for features in try split.features(of: piece.samples, threads: threads) {
+        rows.append(Row(speaker: piece.speaker, label: label, features: features))
+      }
+      progress(index + 1, pieces.count)
+    }
+  }
+
+  /// A long recording in pieces of about ten seconds.
+  private static func pieces(_ samples: [Float]) -> [[Float]] {
+    let count = max(1, Int((Double(samples.count) / Double(pieceLength)).rounded()))
+    return (0..<count).map { index in
+      Array(samples[index * samples.count / count..<(index + 1) * samples.count / count])
+    }
+  }
+
+  func subset(_ indices: [Int]) -> VoiceExamples {
+    var subset = self
+    subset.rows = indices.map { rows[$0] }
+    return subset
+  }
+
+  /// Rounds that leave out every other speaker once, and with them a share of each person's
+  /// recordings; none when there are too few.
+  func rounds(seed: UInt64) -> [Round] {
+    let others = Array(peopleCount..<speakerCount)
+    let mine = (0..<peopleCount).map { speaker in rows.indices.filter { rows[$0].speaker == speaker } }
+    guard others.count >= 2, let fewest = mine.map(\.count).min(), fewest >= 2 else { return [] }
+    let count = min(Self.mostRounds, others.count, fewest)
+    var generator = SeededGenerator(seed: seed)
+    let order = others.shuffled(using: &generator)
+    return (0..<max(2, count)).map { round in
+      let speakers = Set(order.indices.filter { $0 % max(2, count) == round }.map { order[$0] })
+      var heldOut = rows.indices.filter { speakers.contains(rows[$0].speaker) }
+      for person in mine {
+        heldOut += person.indices.filter { $0 % max(2, count) == round }.map { person[$0] }
+      }
+      let left = Set(heldOut)
+      return Round(training: rows.indices.filter { !left.contains($0) }, heldOut: heldOut.sorted())
+    }
+  }
+
+  private static let mostRounds = 5
+
+  /// The rows as sets to train on, one for each shape of features.
+  func sets() throws -> [ExampleSet] {
+    var groups: [[String: Shape]: [Row]] = [:]
+    var order: [[String: Shape]] = []
+    for row in rows {
+      let shapes = row.features.mapValues(\.shape)
+      if groups[shapes] == nil { order.append(shapes) }
+      groups[shapes, default: []].append(row)
+    }
+    return try order.map { shapes in
+      let group = groups[shapes] ?? []
+      var inputs: [String: Tensor] = [:]
+      for name in shapes.keys {
+        inputs[name] = try Tensor.stacking(group.compactMap { $0.features[name] })
+      }
+      return try ExampleSet(
+        name: "recordings", inputs: inputs, targets: try Tensor(group.map { Int64($0.label) }))
+    }
+  }
+
+  /// Adds the probabilities that a row left out got: its own person's counts as a trial to accept,
+  /// the highest of the people it is not as one to reject.
+  func add(_ probabilities: [Double], of row: Int, to scores: inout DetectionScores) {
+    let label = rows[row].label
+    if label > 0 { scores.positives.append(probabilities[label]) }
+    let wrong = (1..<probabilities.count).filter { $0 != label }.map { probabilities[$0] }
+    if let highest = wrong.max() { scores.negatives.append(highest) }
+  }
+}

@@ -1,0 +1,56 @@
+import GraftDiagnostics
+import GraftEngine
+import GraftGraph
+import GraftLearning
+import GraftOperators
+import GraftTensor
+
+/// How the head of a voice model is trained on features.
+struct VoiceHeadRecipe {
+  let head: Model
+  let output: String
+  let trainable: ParameterSelection
+  let classCount: Int
+  let options: VoiceTrainer.Options
+
+  /// Trains from the head's first values; classes count alike however many recordings they have.
+  ///
+  /// - Returns: the trained parameters.
+  func train(_ examples: VoiceExamples, epochDone: (Int, Double) -> Void) async throws
+    -> OrderedTable<Tensor>
+  {
+    var counts = [Float](repeating: 0, count: classCount)
+    for row in examples.rows { counts[row.label] += 1 }
+    let weights = counts.map { $0 > 0 ? Float(examples.rows.count) / Float(classCount) / $0 : 0 }
+    var trainingOptions = TrainingOptions()
+    trainingOptions.threads = options.threads
+    trainingOptions.batchNormalization = .frozen
+    let session = try TrainingSession(
+      head, output: output, trainable: trainable,
+      loss: .crossEntropy(classWeights: weights), optimizer: options.optimizer,
+      options: trainingOptions)
+    let run = try session.fit(
+      try examples.sets(), epochs: options.epochs, batchSize: options.batchSize,
+      shuffleSeed: options.seed)
+    for try await event in run where event.kind == .epoch {
+      guard event.loss.isFinite else {
+        throw GraftError(
+          .badData, "training failed: the loss of epoch \(event.epoch + 1) is \(event.loss)",
+          fix: "Use a smaller learning rate, or check the recordings")
+      }
+      epochDone(event.epoch + 1, event.loss)
+    }
+    return session.changedParameters
+  }
+
+  /// The class probabilities of every row.
+  func scores(_ parameters: OrderedTable<Tensor>, _ examples: VoiceExamples) throws -> [[Double]] {
+    var model = head
+    for (name, value) in parameters { model.graph.initializers[name] = value }
+    let plan = try Plan(model.graph, outputs: [output], registry: .standard)
+    return try examples.rows.map { row in
+      let outputs = try plan.run(row.features, threads: options.threads)
+      return softmax(outputs[output]?.numbers ?? [])
+    }
+  }
+}

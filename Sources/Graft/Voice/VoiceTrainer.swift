@@ -1,0 +1,163 @@
+import Foundation
+import GraftDiagnostics
+import GraftEngine
+import GraftFormats
+import GraftGraph
+import GraftLearning
+import GraftMedia
+import GraftOperators
+import GraftTensor
+
+/// Teaches a model the voices of one or more people from a handful of recordings.
+///
+/// The pretrained trunk runs once for each recording. To report errors and to choose the threshold,
+/// whole speakers and some of each person's recordings are left out in turn, the head is trained on
+/// the rest and asked about them. Then it is trained on everything.
+public struct VoiceTrainer: Sendable {
+  /// A person to be recognised, or somebody else.
+  public struct Speaker: Sendable {
+    public let name: String
+    public let recordings: [Recording]
+
+    public init(name: String, recordings: [Recording]) {
+      self.name = name
+      self.recordings = recordings
+    }
+  }
+
+  /// How the decision threshold is found.
+  public enum Threshold: Sendable {
+    /// From the scores of speakers left out.
+    case calibrated
+    case fixed(Double)
+  }
+
+  public struct Options: Sendable {
+    /// Passes over the recordings.
+    public var epochs = 30
+    public var batchSize = 4
+    public var optimizer = Optimizer.adamW(learningRate: 0.01)
+    public var threshold = Threshold.calibrated
+    public var seed: UInt64 = 0
+    /// All cores when nil.
+    public var threads: Int?
+    /// A model that takes raw audio [batch, samples] at 16 kHz; the voice encoder when nil.
+    public var trunk: Model?
+    /// Regular expressions of the trunk's parameters that train beside its head.
+    public var trainable: [String] = []
+
+    public init() {}
+  }
+
+  /// What happens while training goes on.
+  public enum Progress: Sendable {
+    /// The trunk has run on so many of the recordings.
+    case features(done: Int, of: Int)
+    /// A round with some speakers left out is over.
+    case calibration(done: Int, of: Int)
+    /// The final model has seen all recordings once more.
+    case epoch(Int, of: Int, loss: Double)
+  }
+
+  /// A trained model and how well it does.
+  public struct Result: Sendable {
+    /// Holds everything that `VoiceIdentifier` needs.
+    public let model: Model
+    public let threshold: Double
+    /// Scores of recordings and speakers left out of training; nil when there were too few.
+    public let heldOut: DetectionScores?
+    /// Findings that make the result less reliable.
+    public let warnings: [String]
+  }
+
+  public let people: [Speaker]
+  public let others: [Speaker]
+  public let options: Options
+
+  /// - Throws: `badData` when nobody is to be recognised, a name is taken or recordings are missing.
+  public init(people: [Speaker], others: [Speaker], options: Options = Options()) throws {
+    guard !people.isEmpty else {
+      throw GraftError(.badData, "there is nobody to recognise", fix: "Give a person's recordings")
+    }
+    let names = people.map(\.name)
+    guard Set(names).count == names.count, !names.contains(VoiceModel.other) else {
+      throw GraftError(
+        .badData, "the names \(names.joined(separator: ", ")) are not all different from each "
+          + "other and from '\(VoiceModel.other)'", fix: "Give every person a name of their own")
+    }
+    for speaker in people + others where speaker.recordings.isEmpty {
+      throw GraftError(
+        .badData, "there is no recording of '\(speaker.name)'", fix: "Record about 10 seconds")
+    }
+    guard !others.isEmpty || people.count > 1 else {
+      throw GraftError(
+        .badData, "there is no recording of anybody else",
+        fix: "Give recordings of other people to tell the voice from")
+    }
+    self.people = people
+    self.others = others
+    self.options = options
+  }
+
+  /// Trains.
+  ///
+  /// - Throws: errors of the trunk and of training; `cancelled` when the task is.
+  public func train(progress: (Progress) -> Void = { _ in }) async throws -> Result {
+    var voice = try makeModel()
+    let split = try VoiceSplit(voice)
+    let examples = try VoiceExamples(
+      people: people, others: others, split: split, threads: options.threads
+    ) { progress(.features(done: $0, of: $1)) }
+    let classCount = people.count + 1
+    let recipe = VoiceHeadRecipe(
+      head: split.head, output: split.output, trainable: voice.trainable, classCount: classCount,
+      options: options)
+    let rounds = examples.rounds(seed: options.seed)
+    var heldOut = DetectionScores()
+    for (index, round) in rounds.enumerated() {
+      let trained = try await recipe.train(examples.subset(round.training)) { _, _ in }
+      let scores = try recipe.scores(trained, examples.subset(round.heldOut))
+      for (row, score) in zip(round.heldOut, scores) {
+        examples.add(score, of: row, to: &heldOut)
+      }
+      progress(.calibration(done: index + 1, of: rounds.count))
+    }
+    let trained = try await recipe.train(examples) {
+      progress(.epoch($0, of: options.epochs, loss: $1))
+    }
+    voice.set(trained)
+    let calibration = VoiceCalibration(heldOut)
+    switch options.threshold {
+    case .fixed(let threshold): voice.threshold = threshold
+    case .calibrated: voice.threshold = calibration.threshold
+    }
+    return Result(
+      model: voice.model, threshold: voice.threshold,
+      heldOut: calibration.isReliable ? heldOut : nil, warnings: warnings(calibration))
+  }
+
+  private func makeModel() throws -> VoiceModel {
+    let names = people.map(\.name)
+    if let trunk = options.trunk {
+      return try VoiceModel(
+        people: names, trunk: trunk, trainable: options.trainable, seed: options.seed)
+    }
+    return try VoiceModel(
+      people: names, encoder: try ModelLibrary.path(of: "voice-encoder"), seed: options.seed)
+  }
+
+  private func warnings(_ calibration: VoiceCalibration) -> [String] {
+    var warnings: [String] = []
+    if !calibration.isReliable {
+      warnings.append(
+        "there are too few speakers or recordings to leave some out, so no error rate is known and "
+          + "the threshold is \(VoiceCalibration.usualThreshold); give at least 2 recordings of "
+          + "each person and 2 other speakers")
+    }
+    let mine = people.flatMap(\.recordings)
+    if let text = ChannelDifference(mine, others.flatMap(\.recordings)).warning {
+      warnings.append(text)
+    }
+    return warnings
+  }
+}

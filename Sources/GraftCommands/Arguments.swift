@@ -1,0 +1,121 @@
+import Foundation
+import Graft
+
+/// The words of a call, sorted by a subcommand's specification.
+struct Arguments {
+  let specification: CommandSpecification
+  private(set) var positionals: [String] = []
+  private var values: [String: [String]] = [:]
+  private var flags: Set<String> = []
+
+  /// - Throws: `UsageError` for an unknown option, a missing value or a wrong number of positional
+  ///   arguments.
+  init(_ words: [String], for specification: CommandSpecification) throws {
+    self.specification = specification
+    var rest = words[...]
+    var onlyPositionals = false
+    while let word = rest.popFirst() {
+      if word == "--", !onlyPositionals {
+        onlyPositionals = true
+      } else if word.hasPrefix("-"), word.count > 1, !onlyPositionals {
+        try readOption(word, &rest)
+      } else {
+        positionals.append(word)
+      }
+    }
+    guard specification.positionalCount.contains(positionals.count) else {
+      throw UsageError(
+        positionals.count < specification.positionalCount.lowerBound
+          ? "'graft \(specification.name)' needs \(specification.positionals)"
+          : "'\(positionals.last ?? "")' is one argument too many",
+        fix: "See 'graft \(specification.name) --help'")
+    }
+  }
+
+  private mutating func readOption(_ word: String, _ rest: inout ArraySlice<String>) throws {
+    let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    let name = String(parts[0])
+    guard let option = specification.options.first(where: { $0.name == name }) else {
+      throw UsageError(
+        "'graft \(specification.name)' has no option '\(name)'",
+        fix: didYouMean(name, among: specification.options.map(\.name))
+          ?? "See 'graft \(specification.name) --help'")
+    }
+    guard let placeholder = option.value else {
+      guard parts.count == 1 else { throw UsageError("the option '\(name)' takes no value") }
+      flags.insert(name)
+      return
+    }
+    guard option.isRepeatable || values[name] == nil else {
+      throw UsageError("the option '\(name)' is given twice")
+    }
+    if parts.count == 2 {
+      values[name, default: []].append(String(parts[1]))
+      return
+    }
+    guard let value = rest.popFirst() else {
+      throw UsageError("the option '\(name)' needs a value, \(placeholder)")
+    }
+    values[name, default: []].append(value)
+    while option.takesMany, let next = rest.first, !next.hasPrefix("--") {
+      values[name, default: []].append(next)
+      rest = rest.dropFirst()
+    }
+  }
+
+  func has(_ flag: String) -> Bool { flags.contains(flag) }
+
+  func all(_ option: String) -> [String] { values[option] ?? [] }
+
+  func string(_ option: String) -> String? { values[option]?.last }
+
+  /// The value of an option that must be there.
+  func required(_ option: String) throws -> String {
+    guard let value = string(option) else {
+      throw UsageError(
+        "the option '\(option)' is missing", fix: "See 'graft \(specification.name) --help'")
+    }
+    return value
+  }
+
+  func int(_ option: String, in range: ClosedRange<Int> = 1...Int.max) throws -> Int? {
+    guard let text = string(option) else { return nil }
+    guard let value = Int(text), range.contains(value) else {
+      let bound = range.upperBound == .max ? "\(range.lowerBound) or more" : "\(range.lowerBound) to \(range.upperBound)"
+      throw UsageError("'\(text)' is no value for '\(option)'", fix: "Give a whole number, \(bound)")
+    }
+    return value
+  }
+
+  func float(_ option: String) throws -> Float? {
+    guard let text = string(option) else { return nil }
+    return try Self.float(text, option)
+  }
+
+  /// Numbers separated by commas.
+  func floats(_ option: String) throws -> [Float]? {
+    guard let text = string(option) else { return nil }
+    return try text.split(separator: ",", omittingEmptySubsequences: false).map {
+      try Self.float($0.trimmingCharacters(in: .whitespaces), option)
+    }
+  }
+
+  private static func float(_ text: String, _ option: String) throws -> Float {
+    guard let value = Float(text), value.isFinite else {
+      throw UsageError("'\(text)' is no value for '\(option)'", fix: "Give a number")
+    }
+    return value
+  }
+
+  /// One of several words.
+  func choice(_ option: String, _ choices: [String]) throws -> String? {
+    guard let text = string(option) else { return nil }
+    guard choices.contains(text) else {
+      throw UsageError(
+        "'\(text)' is no value for '\(option)'",
+        fix: didYouMean(text, among: choices)
+          ?? "Choose one of: \(choices.joined(separator: ", "))")
+    }
+    return text
+  }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import Synchronization
+
+/// Where a subcommand writes: results to one place, progress and warnings to another.
+final class Console: Sendable {
+  private let output: @Sendable (String) -> Void
+  private let diagnostics: @Sendable (String) -> Void
+  /// Whether progress is drawn over itself, on a terminal.
+  private let redraws: Bool
+  private let progressLength = Mutex(0)
+
+  init(
+    output: @escaping @Sendable (String) -> Void, diagnostics: @escaping @Sendable (String) -> Void,
+    redraws: Bool
+  ) {
+    self.output = output
+    self.diagnostics = diagnostics
+    self.redraws = redraws
+  }
+
+  /// Standard output and standard error.
+  static let standard = Console(
+    output: { write($0, to: .standardOutput) },
+    diagnostics: { write($0, to: .standardError) },
+    redraws: isatty(STDERR_FILENO) == 1)
+
+  private static func write(_ text: String, to file: FileHandle) {
+    // A reader that has gone away is no reason to fail.
+    try? file.write(contentsOf: Data(text.utf8))
+  }
+
+  /// Writes a line of the result.
+  func print(_ line: String = "") {
+    clearProgress()
+    output(line + "\n")
+  }
+
+  /// Writes a line that is not part of the result.
+  func note(_ line: String) {
+    clearProgress()
+    diagnostics(line + "\n")
+  }
+
+  /// Shows how far the work is, 0 to 1; on a terminal only.
+  func progress(_ fraction: Double, _ text: String) {
+    guard redraws else { return }
+    let width = 24
+    let filled = Int((min(1, max(0, fraction)) * Double(width)).rounded())
+    let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
+    let line = "\(bar) \(Int((fraction * 100).rounded())) %  \(text)"
+    clearProgress()
+    progressLength.withLock { $0 = line.count }
+    diagnostics(line)
+  }
+
+  func clearProgress() {
+    let length = progressLength.withLock { length in
+      defer { length = 0 }
+      return length
+    }
+    if length > 0 { diagnostics("\r" + String(repeating: " ", count: length) + "\r") }
+  }
+
+  /// Writes a value as JSON with sorted keys.
+  func print(json value: some Encodable) throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    print(String(decoding: try encoder.encode(value), as: UTF8.self))
+  }
+}

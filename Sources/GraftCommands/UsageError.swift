@@ -1,0 +1,13 @@
+/// A call of `graft` that cannot be understood; ends with exit code 64.
+struct UsageError: Error, CustomStringConvertible {
+  let what: String
+  /// What to do instead.
+  let fix: String?
+
+  init(_ what: String, fix: String? = nil) {
+    self.what = what
+    self.fix = fix
+  }
+
+  var description: String { fix.map { "\(what). \($0)" } ?? "\(what)." }
+}

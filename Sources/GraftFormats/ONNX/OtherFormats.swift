@@ -1,0 +1,57 @@
+import GraftDiagnostics
+
+/// Refuses a file that its first bytes show to be of another format than ONNX.
+///
+/// - Throws: `damaged` naming the format that it looks like.
+func refuseOtherFormats(_ bytes: UnsafeRawBufferPointer) throws {
+  guard !bytes.isEmpty else { throw GraftError(.damaged, "the file is empty") }
+  for format in knownFormats where format.matches(bytes) {
+    throw GraftError(
+      .damaged, "this is no ONNX model: it looks like \(format.name)", fix: format.fix)
+  }
+}
+
+private struct KnownFormat {
+  let name: String
+  let magic: [UInt8]
+  var offset = 0
+  var fix: String? = nil
+
+  func matches(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    bytes.count >= offset + magic.count
+      && magic.indices.allSatisfy { bytes[offset + $0] == magic[$0] }
+  }
+}
+
+private let knownFormats = [
+  KnownFormat(
+    name: "a ZIP archive, such as a PyTorch checkpoint", magic: [0x50, 0x4B, 0x03, 0x04],
+    fix: "Export it with torch.onnx.export, or unpack it"),
+  KnownFormat(
+    name: "a Python pickle, such as an old PyTorch checkpoint", magic: [0x80, 0x02],
+    fix: "Export it with torch.onnx.export"),
+  KnownFormat(
+    name: "an HDF5 file, such as a Keras model", magic: [0x89, 0x48, 0x44, 0x46],
+    fix: "Export it with tf2onnx"),
+  KnownFormat(
+    name: "a TensorFlow Lite model", magic: Array("TFL3".utf8), offset: 4,
+    fix: "Give the file a name that ends in .tflite"),
+  KnownFormat(
+    name: "a model in ONNX Runtime's own format", magic: Array("ORTM".utf8), offset: 4,
+    fix: "Use the .onnx file that it was made from"),
+  KnownFormat(
+    name: "an ONNX Runtime checkpoint", magic: Array("ODTC".utf8), offset: 4),
+  KnownFormat(
+    name: "a GGUF file", magic: Array("GGUF".utf8)),
+  KnownFormat(
+    name: "a safetensors file", magic: Array("{\"".utf8), offset: 8),
+  KnownFormat(
+    name: "a gzip archive", magic: [0x1F, 0x8B], fix: "Unpack it first"),
+  KnownFormat(
+    name: "a Git LFS pointer", magic: Array("version https://git-lfs".utf8),
+    fix: "Fetch the file with git lfs pull"),
+  KnownFormat(
+    name: "a web page", magic: Array("<!".utf8), fix: "Download the file itself"),
+  KnownFormat(
+    name: "a web page", magic: Array("<html".utf8), fix: "Download the file itself"),
+]

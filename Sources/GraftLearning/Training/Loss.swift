@@ -1,0 +1,94 @@
+import GraftDiagnostics
+import GraftGraph
+import GraftTensor
+
+/// A loss: a graph from a model's output and the targets to one number.
+public struct Loss: Sendable {
+  /// The loss's name in messages.
+  public let name: String
+  /// Whether targets are class numbers, so that accuracy is defined.
+  package let isClassification: Bool
+  package let build:
+    @Sendable (_ builder: inout GraphBuilder, _ output: String, _ target: String) throws -> String
+
+  package init(
+    name: String, isClassification: Bool = false,
+    build: @escaping @Sendable (inout GraphBuilder, String, String) throws -> String
+  ) {
+    self.name = name
+    self.isClassification = isClassification
+    self.build = build
+  }
+
+  /// Cross entropy of logits [batch, classes, ...] and class numbers [batch, ...]; the mean over
+  /// the batch.
+  public static let crossEntropy = crossEntropy()
+
+  /// Cross entropy of logits [batch, classes, ...] and class numbers [batch, ...]: the mean of
+  /// -log(softmax(logits)[class]), weighted by class.
+  ///
+  /// - Parameters:
+  ///   - classWeights: one weight for each class; the mean is divided by the sum of weights.
+  ///   - ignoreIndex: a class number whose examples count for nothing.
+  public static func crossEntropy(classWeights: [Float]? = nil, ignoreIndex: Int? = nil) -> Loss {
+    Loss(name: "cross entropy", isClassification: true) { builder, output, target in
+      var inputs = [output, builder.add("Cast", [target], ["to": .int(ElementType.int64.rawValue)])]
+      if let classWeights {
+        let weights = builder.initializer(try Tensor(classWeights), named: "classWeights")
+        inputs.append(builder.add("CastLike", [weights, output]))
+      }
+      var attributes: [String: Attribute] = ["reduction": .string("mean")]
+      if let ignoreIndex { attributes["ignore_index"] = .int(ignoreIndex) }
+      return builder.add("SoftmaxCrossEntropyLoss", inputs, attributes)
+    }
+  }
+
+  /// The mean of (output - target)² over all elements.
+  public static let meanSquaredError = Loss(name: "mean squared error") { builder, output, target in
+    let difference = builder.add("Sub", [output, builder.fit(target, to: output)])
+    return builder.mean(builder.add("Mul", [difference, difference]))
+  }
+
+  /// The mean of |output - target| over all elements.
+  public static let meanAbsoluteError = Loss(name: "mean absolute error") {
+    builder, output, target in
+    builder.mean(builder.add("Abs", [builder.add("Sub", [output, builder.fit(target, to: output)])]))
+  }
+
+  /// Binary cross entropy of logits, with targets from 0 to 1; the mean over all elements.
+  public static let binaryCrossEntropy = binaryCrossEntropy()
+
+  /// Binary cross entropy of logits x with targets t from 0 to 1: the mean of
+  /// (1 - t) x + (1 + (w - 1) t) log(1 + exp(-x)).
+  ///
+  /// - Parameter positiveWeights: w, one for all outputs or one for each along the last axis; 1 when
+  ///   nil.
+  public static func binaryCrossEntropy(positiveWeights: [Float]? = nil) -> Loss {
+    Loss(name: "binary cross entropy") { builder, output, target in
+      let target = builder.fit(target, to: output)
+      let one = builder.add("CastLike", [try builder.float(1), output])
+      var softplus = builder.add("Softplus", [builder.add("Neg", [output])])
+      if let positiveWeights {
+        let excess = builder.initializer(
+          try Tensor(positiveWeights.map { $0 - 1 }), named: "positiveWeights")
+        let scaled = builder.add("Mul", [builder.add("CastLike", [excess, output]), target])
+        softplus = builder.add("Mul", [builder.add("Add", [one, scaled]), softplus])
+      }
+      let linear = builder.add("Mul", [builder.add("Sub", [one, target]), output])
+      return builder.mean(builder.add("Add", [linear, softplus]))
+    }
+  }
+}
+
+extension GraphBuilder {
+  /// `target` in the type and shape of `output`, which has as many elements.
+  fileprivate mutating func fit(_ target: String, to output: String) -> String {
+    let shape = add("Shape", [output])
+    return add("Reshape", [add("CastLike", [target, output]), shape], ["allowzero": .int(1)])
+  }
+
+  /// The mean of all elements.
+  fileprivate mutating func mean(_ value: String) -> String {
+    add("ReduceMean", [value], ["keepdims": .int(0)])
+  }
+}

@@ -1,0 +1,109 @@
+import GraftDiagnostics
+import GraftEngine
+import GraftGraph
+import GraftOperators
+import GraftTensor
+
+/// Whether batch normalization uses the statistics of the batch while training.
+public enum BatchNormalizationMode: String, Sendable, CaseIterable {
+  /// Where its scale or bias trains; elsewhere the running statistics.
+  case auto
+  /// Everywhere, as ONNX Runtime does.
+  case train
+  /// Nowhere: always the running statistics, which then never change.
+  case frozen
+}
+
+/// A model made ready to train: features from the frozen part, loss and gradients from the rest.
+struct TrainingGraph {
+  let trainable: [String]
+  /// Gives the features of one batch; nil when nothing is frozen below the trainable part.
+  let trunk: Plan?
+  /// Gives loss, gradients and updates of running statistics.
+  let training: Plan
+  /// Gives loss and output with running statistics.
+  let evaluation: Plan
+  let features: [String]
+  /// The model's inputs that training reads beside the features.
+  let headInputs: [String]
+  let output: String
+  let loss: String
+  let target: String
+  /// The gradient's value name for every trainable parameter that influences the loss.
+  let gradients: [String: String]
+  let statistics: [Graph.RunningStatistic]
+
+  /// - Parameters:
+  ///   - example: the types of the model's inputs for a batch of one.
+  ///   - targetType: the targets' type for a batch of one.
+  init(
+    _ source: Graph, output: String, trainable: [String], loss: Loss,
+    batchNormalization: BatchNormalizationMode, example: [String: TensorType],
+    targetType: ElementType
+  ) throws {
+    let registry = OperatorRegistry.standard
+    let forward = source.pruned(to: source.outputs(named: output))
+    let (withStatistics, statistics) = forward.usingBatchStatistics { node in
+      switch batchNormalization {
+      case .auto: node.inputs[1...2].contains(where: trainable.contains)
+      case .train: true
+      case .frozen: false
+      }
+    }
+    let (trainingForward, target, lossName) = try Self.adding(loss, to: withStatistics, output, targetType)
+    let (evaluationGraph, _, _) = try Self.adding(loss, to: forward, output, targetType)
+    let (backward, gradients) = try trainingForward.differentiated(
+      lossName, withRespectTo: trainable, registry: registry)
+    guard !gradients.isEmpty else {
+      throw GraftError(
+        .invalidArgument,
+        "none of the chosen parameters influences the output '\(output)': "
+          + trainable.prefix(4).joined(separator: ", "),
+        fix: "Choose parameters on the way to that output, or another output")
+    }
+    let results = [lossName] + gradients.values.sorted() + statistics.map(\.update)
+    let whole = backward.pruned(to: results.map { Feature(name: $0, type: .unknown) })
+    let split = try TrunkSplit(
+      whole, trainable: Set(trainable), targets: [target], exampleTypes: example,
+      registry: registry)
+    training = try Plan(split.head, registry: registry)
+    trunk = try split.trunk.map { try Plan($0, registry: registry) }
+    let evaluationOutputs = [lossName, output].map { Feature(name: $0, type: .unknown) }
+    evaluation = try Plan(
+      evaluationGraph.pruned(to: evaluationOutputs, given: split.features), registry: registry)
+    features = split.features
+    headInputs = Array(
+      Set(training.inputs.map(\.name)).union(evaluation.inputs.map(\.name))
+        .subtracting(split.features + [target])
+    ).sorted()
+    self.trainable = trainable
+    self.output = output
+    self.loss = lossName
+    self.target = target
+    self.gradients = gradients
+    self.statistics = statistics
+  }
+
+  private static func adding(
+    _ loss: Loss, to graph: Graph, _ output: String, _ targetType: ElementType
+  ) throws -> (graph: Graph, target: String, loss: String) {
+    let isInteger = !targetType.isFloatingPoint && targetType != .bool
+    guard !loss.isClassification || isInteger else {
+      throw GraftError(
+        .typeMismatch, "the targets are \(targetType); \(loss.name) takes class numbers",
+        fix: "Store the targets as int64, or choose another loss")
+    }
+    var builder = GraphBuilder(graph, scope: "graft/training")
+    let names = NameSource(avoiding: graph.valueNames)
+    let target = builder.input(Feature(name: names.fresh("graft/target"), type: .unknown))
+    let value = try loss.build(&builder, output, target)
+    return (builder.graph, target, value)
+  }
+}
+
+extension Graph {
+  /// The declared output of that name, or an inner value.
+  package func outputs(named name: String) -> [Feature] {
+    [outputs.first { $0.name == name } ?? Feature(name: name, type: .unknown)]
+  }
+}

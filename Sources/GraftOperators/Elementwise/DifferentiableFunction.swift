@@ -1,0 +1,53 @@
+import GraftGraph
+import GraftTensor
+
+/// An elementwise function with a derivative, from which its gradient rule follows: the operator
+/// `graft.ElementwiseGradient`.
+package protocol DifferentiableFunction: ElementwiseFunction {
+  /// Whether `derivative` is given the function's value instead of its argument; false by default.
+  ///
+  /// Only one of the two then has to be kept for the backward pass.
+  var derivativeReadsOutput: Bool { get }
+
+  /// The derivative where the argument, or the function's value, is `z`.
+  func derivative<T: FloatingElement>(_ z: T, _ parameters: Parameters) -> T
+
+  /// dx = dy * f'(z): the kernel of `graft.ElementwiseGradient`.
+  func runGradient(_ context: KernelContext) throws
+}
+
+extension DifferentiableFunction {
+  package var derivativeReadsOutput: Bool { false }
+
+  package var differentiation: Differentiation {
+    let readsOutput = derivativeReadsOutput
+    return .rule { builder in
+      var attributes = builder.node.attributes
+      attributes["function"] = .string(builder.node.op)
+      let point = readsOutput ? builder.output(0) : builder.input(0)
+      return [
+        builder.add(
+          "ElementwiseGradient", domain: graftDomain, [builder.outputGradient, point], attributes)
+      ]
+    }
+  }
+
+  package func runGradient(_ context: KernelContext) throws {
+    switch try context.input(0).elementType {
+    case .float32: try runGradient(Float.self, context)
+    case .float64: try runGradient(Double.self, context)
+    case let type: throw unsupportedElementType(type)
+    }
+  }
+
+  @inline(__always)
+  private func runGradient<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
+    let parameters = try parameters(context.node)
+    let dy = try context.input(0, as: type)
+    let z = try context.input(1, as: type)
+    let dx = try context.output(0, as: type)
+    context.parallel(try context.output(0).elementCount, cost: 8) { range in
+      for i in range { dx[i] = dy[i] * derivative(z[i], parameters) }
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import GraftGraph
+import GraftTensor
+
+/// y = the largest whole number up to x. Gradient: 0. Source: ONNX Floor-13.
+struct Floor: UnaryFunction {
+  let name = "Floor"
+
+  @inline(__always)
+  func value<T: FloatingElement>(_ x: T, _: Void) -> T { x.rounded(.down) }
+
+  let differentiation = Differentiation.zero(because: "it is constant between its steps")
+
+  var samples: [OperatorSample] {
+    [
+      OperatorSample(
+        "both signs", inputs: [.sample([-2.5, -1.5, -0.5, -0.2, 0, 0.5, 1.5, 2.5, 3] as [Float])]),
+      OperatorSample("large and infinite", inputs: [.sample([1e10, -1e30, .infinity] as [Float])]),
+      OperatorSample("float64", inputs: [.sample([-0.5, 1e15] as [Double])]),
+      OperatorSample("empty", inputs: [.random([0, 3])]),
+    ]
+  }
+}

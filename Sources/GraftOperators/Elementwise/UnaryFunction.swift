@@ -1,0 +1,75 @@
+import GraftDiagnostics
+import GraftGraph
+import GraftTensor
+
+/// A function applied to every element of one input; the output has its type and shape.
+///
+/// A conforming operator conforms to `UnaryFunction` or `NumericFunction`, which give it a kernel,
+/// and to `DifferentiableFunction` when it has a derivative.
+package protocol ElementwiseFunction: Operator {
+  /// Attribute values, read once per run.
+  associatedtype Parameters = Void
+  func parameters(_ node: Node) throws -> Parameters
+  /// The element types that the input may have.
+  var elementTypes: Set<ElementType> { get }
+}
+
+extension ElementwiseFunction where Parameters == Void {
+  package func parameters(_ node: Node) throws {}
+}
+
+extension ElementwiseFunction {
+  package var inputCount: ClosedRange<Int> { 1...1 }
+
+  package func outputTypes(_ context: TypeContext) throws -> [TensorType] {
+    try context.require(0, elementTypes)
+    _ = try parameters(context.node)
+    return [try context.input(0)]
+  }
+}
+
+/// A function of one floating-point number.
+package protocol UnaryFunction: ElementwiseFunction, FloatingOperator {
+  func value<T: FloatingElement>(_ x: T, _ parameters: Parameters) -> T
+}
+
+extension UnaryFunction {
+  package var elementTypes: Set<ElementType> { ElementType.floating }
+
+  @inline(__always)
+  package func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
+    let parameters = try parameters(context.node)
+    try context.mapElements(type, to: type, cost: 8) { value($0, parameters) }
+  }
+}
+
+/// A function of one number of any type with arithmetic.
+package protocol NumericFunction: ElementwiseFunction, NumericOperator {
+  func value<T: NumericElement>(_ x: T, _ parameters: Parameters) -> T
+}
+
+extension NumericFunction {
+  package var elementTypes: Set<ElementType> { ElementType.numeric }
+
+  @inline(__always)
+  package func run<T: NumericElement>(_ type: T.Type, _ context: KernelContext) throws {
+    let parameters = try parameters(context.node)
+    try context.mapElements(type, to: type) { value($0, parameters) }
+  }
+}
+
+extension KernelContext {
+  /// Fills output 0 with a function of the elements of input 0.
+  ///
+  /// - Parameter cost: a rough number of simple steps for an element.
+  @inline(__always)
+  func mapElements<X: TensorElement, Y: TensorElement>(
+    _ input: X.Type, to output: Y.Type, cost: Int = 1, _ function: (X) -> Y
+  ) throws {
+    let x = try self.input(0, as: input)
+    let y = try self.output(0, as: output)
+    parallel(try self.output(0).elementCount, cost: cost) { range in
+      for i in range { y[i] = function(x[i]) }
+    }
+  }
+}

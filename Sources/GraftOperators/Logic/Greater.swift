@@ -1,0 +1,13 @@
+import GraftGraph
+import GraftTensor
+
+/// y = whether a > b, broadcasting; false where either is NaN. Gradient: 0. Source: ONNX
+/// Greater-13.
+struct Greater: Comparison {
+  let name = "Greater"
+
+  @inline(__always)
+  func holds<T: NumericElement>(_ a: T, _ b: T) -> Bool { a > b }
+
+  var samples: [OperatorSample] { comparisonSamples() }
+}

@@ -1,0 +1,81 @@
+import GraftGraph
+
+/// The nodes that compute the gradient of an Einsum for one operand.
+///
+/// The gradient is the output's gradient times the other operands, summed to the operand's labels:
+/// an Einsum again. Labels that only this operand has get there through ones in its shape; a label
+/// that it has twice gets its second axis through a unit matrix.
+struct EinsumGradientTerms {
+  private let equation: EinsumEquation
+  private let index: Int
+  private var term: [EinsumEquation.Label] { equation.operands[index] }
+
+  init(_ equation: EinsumEquation, operand index: Int) {
+    self.equation = equation
+    self.index = index
+  }
+
+  /// Adds the nodes and gives the name of the gradient. It may be larger than the operand where that
+  /// broadcasts, with the axes that the operand lacks in front.
+  func add(to builder: inout GradientBuilder) -> String {
+    var terms = [equation.output]
+    var values = [builder.outputGradient]
+    for (other, labels) in equation.operands.enumerated() where other != index {
+      terms.append(labels)
+      values.append(builder.input(other))
+    }
+    let reached = Set(terms.joined())
+    let operand = builder.input(index)
+    var target = term
+    var letters = equation.unusedLetters.makeIterator()
+    for (position, label) in term.enumerated() where term.firstIndex(of: label) != position {
+      guard let letter = letters.next() else { continue }
+      terms.append([label, letter])
+      values.append(unitMatrix(position, of: operand, &builder))
+      target[position] = letter
+    }
+    if !reached.isSuperset(of: term) {
+      terms.append(target)
+      let one = builder.scalar(1, like: operand)
+      values.append(builder.add("Expand", [one, builder.shape(of: operand)]))
+    }
+    return addEinsum(terms, values, target, operand, &builder)
+  }
+
+  /// The product of the terms. Where the operand's ellipsis is not in front, axes that broadcasting
+  /// added stand in the middle: they are summed with the ellipsis moved to the front.
+  private func addEinsum(
+    _ terms: [[EinsumEquation.Label]], _ values: [String], _ target: [EinsumEquation.Label],
+    _ operand: String, _ builder: inout GradientBuilder
+  ) -> String {
+    func einsum(
+      _ terms: [[EinsumEquation.Label]], _ values: [String], _ output: [EinsumEquation.Label]
+    ) -> String {
+      let left = terms.map(EinsumEquation.text).joined(separator: ",")
+      let text = "\(left)->\(EinsumEquation.text(output))"
+      return builder.add("Einsum", values, ["equation": .string(text)])
+    }
+    let letters = target.filter { $0 != EinsumEquation.ellipsis }
+    let ordered = letters.count < target.count ? [EinsumEquation.ellipsis] + letters : letters
+    let product = einsum(terms, values, ordered)
+    guard ordered != target else { return product }
+    let model = einsum([target], [operand], ordered)
+    let summed = builder.add("SumToShape", domain: graftDomain, [product, model])
+    return einsum([ordered], [summed], target)
+  }
+
+  /// A unit matrix as large as an axis of the operand.
+  private func unitMatrix(
+    _ position: Int, of operand: String, _ builder: inout GradientBuilder
+  ) -> String {
+    // Behind an ellipsis, axes can only be counted from the end.
+    let isBehind = term.prefix(position).contains(EinsumEquation.ellipsis)
+    let axis = isBehind ? position - term.count : position
+    var range: [String: Attribute] = ["start": .int(axis)]
+    if axis != -1 { range["end"] = .int(axis + 1) }
+    let size = builder.add("Shape", [operand], range)
+    let shape = builder.add("Concat", [size, size], ["axis": .int(0)])
+    let unit = builder.add("EyeLike", [builder.add("ConstantOfShape", [shape])])
+    return builder.add("CastLike", [unit, operand])
+  }
+}

@@ -1,0 +1,41 @@
+import GraftGraph
+import GraftTensor
+
+/// y = the largest x over the axes; see `ReductionFunction` for inputs and attributes.
+///
+/// Types float32, float64, int64, int32, int8, uint8, bool (any). NaN gives NaN. The largest of
+/// nothing is the type's lowest value, minus infinity for floating-point types.
+/// Gradient: dy, shared evenly by all elements that equal y. Source: ONNX ReduceMax-20.
+struct ReduceMax: ReductionFunction {
+  let name = "ReduceMax"
+  let elementTypes = ElementType.numeric.union([.bool])
+
+  @inline(__always)
+  func identity<T: NumericElement>(_ type: T.Type) -> T { .lowest }
+
+  @inline(__always)
+  func combine<T: NumericElement>(_ a: T, _ b: T) -> T {
+    // Two selections without a branch; the second lets NaN through.
+    let larger = b > a ? b : a
+    return b == b ? larger : b
+  }
+
+  @inline(__always)
+  func slope<T: FloatingElement>(_ x: T, _ y: T) -> T { x == y ? 1 : 0 }
+
+  let sharesAmongEqual = true
+
+  var samples: [OperatorSample] {
+    Self.axisSamples() + Self.integerSamples + [
+      Self.emptySample,
+      OperatorSample("int8", inputs: [.sample([-3, -2, -9] as [Int8])]),
+      OperatorSample("uint8", inputs: [.sample([3, 250, 9] as [UInt8])]),
+      OperatorSample(
+        "any", inputs: [
+          .sample([true, false, false, false], [2, 2]), .sample([1] as [Int64]),
+        ]),
+      OperatorSample(
+        "equal values", inputs: [.sample([2, 1, 2, 2] as [Float])], differentiableInputs: []),
+    ]
+  }
+}

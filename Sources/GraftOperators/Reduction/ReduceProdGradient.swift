@@ -1,0 +1,70 @@
+import GraftGraph
+import GraftTensor
+
+/// The gradient of ReduceProd: dx = dy times the product of the output's other elements.
+///
+/// Inputs: dy, x, and the axes as the reduction had them; its attributes. One zero among an output's
+/// elements leaves a gradient for that element only, two leave none.
+struct ReduceProdGradient: FloatingOperator {
+  let name = "ReduceProdGradient"
+  let domain = graftDomain
+  let inputCount = 2...3
+
+  func outputTypes(_ context: TypeContext) throws -> [TensorType] {
+    try context.require(1, ElementType.floating)
+    try context.requireSameType(1, 0)
+    return [try context.input(1)]
+  }
+
+  func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
+    let geometry = try ReductionGeometry(context, data: 1, axes: 2)
+    let dy = try context.input(0, as: type)
+    let x = try context.input(1, as: type)
+    let dx = try context.output(0, as: type)
+    let totals = try Tensor(uninitialized: [2, geometry.outputCount], T.elementType)
+    let product = try totals.mutablePointer(as: type)
+    let zeros = product + geometry.outputCount
+    let productReducer = NonzeroProductReducer(x: x)
+    let zeroReducer = ZeroCountReducer(x: x)
+    geometry.forEachTile(context, of: type) { tile, scratch in
+      geometry.reduce(tile, productReducer, scratch, into: product)
+      geometry.reduce(tile, zeroReducer, scratch, into: zeros)
+      for output in tile.outputs { product[output] *= dy[output] }
+    }
+    geometry.forEachStretch(context, cost: 4) { start, count, output, step in
+      let x = x + start
+      let dx = dx + start
+      for i in 0..<count {
+        let output = output + i &* step
+        let others = x[i] == 0 ? zeros[output] - 1 : zeros[output]
+        dx[i] = others != 0 ? 0 : product[output] / (x[i] == 0 ? 1 : x[i])
+      }
+    }
+    withExtendedLifetime(totals) {}
+  }
+
+  let differentiation = Differentiation.unavailable(because: "it is a gradient itself")
+  let samples: [OperatorSample] = []
+}
+
+private struct NonzeroProductReducer<T: FloatingElement>: Reducer {
+  let x: UnsafePointer<T>
+
+  @inline(__always)
+  var identity: T { 1 }
+  @inline(__always)
+  func term(_ index: Int, _ output: Int) -> T { x[index] == 0 ? 1 : x[index] }
+  @inline(__always)
+  func combine(_ a: T, _ b: T) -> T { a * b }
+}
+
+private struct ZeroCountReducer<T: FloatingElement>: Reducer {
+  let x: UnsafePointer<T>
+
+  @inline(__always)
+  var identity: T { 0 }
+  @inline(__always)
+  func term(_ index: Int, _ output: Int) -> T { x[index] == 0 ? 1 : 0 }
+  @inline(__always)
+  func combine(_ a: T, _ b: T) -> T { a + b }
+}

@@ -1,0 +1,97 @@
+import GraftDiagnostics
+import GraftGraph
+import GraftTensor
+
+/// The gradient of any `ReductionFunction`: dx = dy * slope(x, y) * share(y), with y's output for
+/// each x.
+///
+/// Inputs: dy, x, y, and the axes as the reduction had them. Attributes: `function`, the reduction's
+/// name, and the reduction's own attributes. The output has the shape of x.
+struct ReductionGradient: Operator {
+  let name = "ReductionGradient"
+  let domain = graftDomain
+  let inputCount = 3...4
+  let functions: [String: any ReductionFunction]
+
+  init(of operators: [any Operator]) {
+    functions = Dictionary(
+      operators.compactMap { $0 as? any ReductionFunction }.map { ($0.name, $0) }
+    ) { first, _ in first }
+  }
+
+  func outputTypes(_ context: TypeContext) throws -> [TensorType] {
+    try context.require(1, ElementType.floating)
+    try context.requireSameType(1, 0, 2)
+    _ = try function(context.node)
+    return [try context.input(1)]
+  }
+
+  func run(_ context: KernelContext) throws {
+    let function = try function(context.node)
+    switch try context.input(1).elementType {
+    case .float32: try function.runGradient(Float.self, context)
+    case .float64: try function.runGradient(Double.self, context)
+    case let type: throw unsupportedElementType(type)
+    }
+  }
+
+  private func function(_ node: Node) throws -> any ReductionFunction {
+    let name = try node.string("function")
+    return try functions[name].orThrow {
+      GraftError(.damaged, "there is no reduction '\(name)'")
+    }
+  }
+
+  let differentiation = Differentiation.unavailable(because: "it is a gradient itself")
+  let samples: [OperatorSample] = []
+}
+
+extension ReductionFunction {
+  fileprivate func runGradient<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws
+  {
+    let geometry = try ReductionGeometry(context, data: 1, axes: 3)
+    let dy = try context.input(0, as: type)
+    let x = try context.input(1, as: type)
+    let y = try context.input(2, as: type)
+    let dx = try context.output(0, as: type)
+    let factors = try Tensor(uninitialized: [geometry.outputCount], T.elementType)
+    let factor = try factors.mutablePointer(as: type)
+    if sharesAmongEqual {
+      let equals = EqualReducer(x: x, y: y)
+      geometry.forEachTile(context, of: type) { tile, scratch in
+        geometry.reduce(tile, equals, scratch, into: factor)
+        for output in tile.outputs { factor[output] = dy[output] / factor[output] }
+      }
+    } else {
+      for output in 0..<geometry.outputCount {
+        factor[output] = dy[output] * share(y[output], count: geometry.reducedCount)
+      }
+    }
+    geometry.forEachStretch(context, cost: 4) { start, count, output, step in
+      let x = x + start
+      let dx = dx + start
+      let y = y + output
+      let factor = factor + output
+      if step == 0 {
+        let (y, factor) = (y[0], factor[0])
+        for i in 0..<count { dx[i] = factor * slope(x[i], y) }
+      } else {
+        for i in 0..<count { dx[i] = factor[i] * slope(x[i], y[i]) }
+      }
+    }
+    withExtendedLifetime(factors) {}
+  }
+}
+
+/// Counts the elements that equal their output.
+private struct EqualReducer<T: FloatingElement>: Reducer {
+  let x: UnsafePointer<T>
+  let y: UnsafePointer<T>
+
+  @inline(__always)
+  var identity: T { 0 }
+  @inline(__always)
+  func term(_ index: Int, _ output: Int) -> T { x[index] == y[output] ? 1 : 0 }
+  @inline(__always)
+  func combine(_ a: T, _ b: T) -> T { a + b }
+}

@@ -1,0 +1,70 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+import GraftDiagnostics
+import Synchronization
+
+/// The memory of one or more tensors: allocated, or borrowed from an owner such as a mapped file.
+///
+/// It is written only by the one who allocated it, before it is shared. Borrowed memory that is not
+/// aligned for its elements is copied on first use.
+package final class TensorStorage: @unchecked Sendable {
+  package let byteCount: Int
+  private let address: UnsafeMutableRawPointer
+  /// Keeps borrowed memory alive; nil when the memory is the storage's own.
+  private let owner: AnyObject?
+  private let isAligned: Bool
+  /// The address of the aligned copy, 0 before there is one.
+  private let alignedCopy = Mutex<UInt>(0)
+
+  /// Allocates `byteCount` bytes aligned to 64, zeroed if asked.
+  ///
+  /// - Throws: `badData` when the memory is not there.
+  package init(byteCount: Int, zeroed: Bool) throws {
+    guard let pointer = Self.allocate(byteCount) else {
+      throw GraftError(
+        .badData, "\(byteCount) bytes of memory could not be allocated",
+        fix: "Use smaller inputs or a smaller batch")
+    }
+    if zeroed { memset(pointer, 0, byteCount) }
+    self.address = pointer
+    self.byteCount = byteCount
+    self.owner = nil
+    self.isAligned = true
+  }
+
+  /// Borrows memory that `owner` keeps alive and that nobody writes, for elements of `alignment`.
+  package init?(borrowing bytes: UnsafeRawBufferPointer, alignment: Int, owner: AnyObject) {
+    guard let base = bytes.baseAddress else { return nil }
+    self.address = UnsafeMutableRawPointer(mutating: base)
+    self.byteCount = bytes.count
+    self.owner = owner
+    self.isAligned = Int(bitPattern: base) % alignment == 0
+  }
+
+  /// The first byte, aligned for the elements.
+  package var base: UnsafeMutableRawPointer {
+    if isAligned { return address }
+    return alignedCopy.withLock { copy in
+      if let made = UnsafeMutableRawPointer(bitPattern: copy) { return made }
+      // Without memory for a copy the unaligned bytes still serve, only slower.
+      guard let made = Self.allocate(byteCount) else { return address }
+      memcpy(made, address, byteCount)
+      copy = UInt(bitPattern: made)
+      return made
+    }
+  }
+
+  deinit {
+    if owner == nil { free(address) }
+    alignedCopy.withLock { free(UnsafeMutableRawPointer(bitPattern: $0)) }
+  }
+
+  private static func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer? {
+    var pointer: UnsafeMutableRawPointer?
+    let size = max(64, (byteCount + 63) & ~63)
+    return posix_memalign(&pointer, 64, size) == 0 ? pointer : nil
+  }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import GraftFormats
+import GraftGraph
+import GraftTensor
+import Testing
+
+/// ONNX Runtime in a pinned Python environment, made by scripts/setup.
+package enum Oracle: String, Sendable, CaseIterable {
+  /// The newest version.
+  case current
+  /// Version 1.16, which exported models must still open in.
+  case ort116
+
+  package static let reason: Comment =
+    "needs the Python environments that 'scripts/setup test' makes"
+
+  package var isPresent: Bool { FileManager.default.isExecutableFile(atPath: python.path) }
+
+  private var python: URL { SharedData.cache.appending(path: "oracle/\(rawValue)/bin/python") }
+
+  /// Runs every folder of `folder` that holds a model and its inputs; the outputs lie beside them
+  /// afterwards, or the reason why there are none.
+  package func run(_ folder: URL) throws {
+    let process = Process()
+    process.executableURL = python
+    let script = SharedData.project.appending(path: "scripts/oracle/run_models.py")
+    process.arguments = ["-B", script.path, folder.path]
+    let errors = Pipe()
+    process.standardError = errors
+    process.standardOutput = FileHandle.nullDevice
+    try process.run()
+    let text = errors.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else {
+      throw OracleFailure(text: String(decoding: text, as: UTF8.self))
+    }
+  }
+
+  /// What the oracle computed in one folder.
+  package static func outputs(in folder: URL) throws -> OrderedTable<Tensor> {
+    let error = folder.appending(path: "error.txt")
+    if let text = try? String(contentsOf: error, encoding: .utf8) {
+      throw OracleFailure(text: text)
+    }
+    return try SafetensorsFile(path: folder.appending(path: "outputs.safetensors").path).tensors
+  }
+}
+
+package struct OracleFailure: Error, CustomStringConvertible {
+  let text: String
+
+  package var description: String { "ONNX Runtime: \(text.trimmingCharacters(in: .whitespacesAndNewlines))" }
+}
+
+/// A folder that is removed when the value goes away.
+package final class TemporaryFolder {
+  package let url: URL
+
+  package init() throws {
+    url = FileManager.default.temporaryDirectory.appending(path: "graft-test-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(at: url) }
+
+  /// A new folder inside.
+  package func folder(_ name: String) throws -> URL {
+    let folder = url.appending(path: name)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    return folder
+  }
+}
