@@ -11,7 +11,6 @@ help: ## Show this list
 
 demo: ## Learn a voice from real recordings and identify it
 	scripts/setup
-	scripts/demo-voices
 	swift build $(BUILD_FLAGS) --product graft
 	.build/release/graft demo
 

@@ -138,7 +138,7 @@ extension Graph {
   }
 
   /// The first dimension of the first input.
-  private var batchDimension: Dimension {
+  private var batchDimension: FeatureDimension {
     guard case .tensor(_, let shape?)? = requiredInputs.first?.type else { return .unknown }
     return shape.first ?? .unknown
   }

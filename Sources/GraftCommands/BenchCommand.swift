@@ -36,9 +36,9 @@ enum BenchCommand: Command {
     let clock = ContinuousClock()
     let start = clock.now
     let model = try Model(contentsOf: URL(fileURLWithPath: path))
+    let threads = try arguments.int("--threads")
     let session = try locating(path) {
-      try InferenceSession(
-        model, outputs: names.isEmpty ? nil : names, threads: try arguments.int("--threads"))
+      try InferenceSession(model, outputs: names.isEmpty ? nil : names, threads: threads)
     }
     let load = clock.now - start
     let inputs = try locating(path) { try inputs(of: model, shapes, batch: batch) }
@@ -98,7 +98,7 @@ enum BenchCommand: Command {
     return tensors
   }
 
-  private static func openShape(_ name: String, _ dimensions: [Dimension]?, _ batch: Int) throws
+  private static func openShape(_ name: String, _ dimensions: [FeatureDimension]?, _ batch: Int) throws
     -> Shape
   {
     let sizes = dimensions?.enumerated().map { axis, dimension -> Int? in
@@ -132,7 +132,7 @@ enum BenchCommand: Command {
   /// The most memory the process has had, in megabytes (1e6 bytes).
   private static var peakMemory: Double {
     var usage = rusage()
-    getrusage(RUSAGE_SELF, &usage)
+    getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
     #if os(Linux)
       return Double(usage.ru_maxrss) * 1024 / 1e6
     #else

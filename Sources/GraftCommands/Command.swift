@@ -1,7 +1,7 @@
 import Graft
 
 /// One subcommand of `graft`.
-protocol Command {
+protocol Command: SendableMetatype {
   static var specification: CommandSpecification { get }
   static func run(_ arguments: Arguments, _ console: Console) async throws
 }

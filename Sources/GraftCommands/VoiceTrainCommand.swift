@@ -15,7 +15,7 @@ enum VoiceTrainCommand: Command {
       .many("--trainable", "REGEX", "parameters of the trunk to train beside its head"),
       .value("--epochs", "N", "passes over the recordings, 30"),
       .value("--learning-rate", "RATE", "step size, 0.01"),
-      .value("--batch-size", "N", "recordings per step, 4"),
+      .value("--batch-size", "N", "recordings per step, 8"),
       .value("--threshold", "T", "decision threshold; calibrated by default, 0.80 is usual"),
       .value("--seed", "N", "of the random order, 0"),
       .value("--threads", "N", "threads; all cores by default"),

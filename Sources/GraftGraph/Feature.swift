@@ -2,7 +2,7 @@ import GraftDiagnostics
 import GraftTensor
 
 /// One dimension of a declared shape.
-public enum Dimension: Sendable, Hashable, CustomStringConvertible {
+public enum FeatureDimension: Sendable, Hashable, CustomStringConvertible {
   case fixed(Int)
   /// Open; dimensions of one name are equal.
   case named(String)
@@ -20,7 +20,7 @@ public enum Dimension: Sendable, Hashable, CustomStringConvertible {
 /// The declared type of a graph's input, output or inner value.
 public enum FeatureType: Sendable, Hashable, CustomStringConvertible {
   /// A tensor; `shape` is nil when not even the rank is declared.
-  case tensor(ElementType, shape: [Dimension]?)
+  case tensor(ElementType, shape: [FeatureDimension]?)
   indirect case sequence(FeatureType)
   indirect case optional(FeatureType)
   indirect case map(key: ElementType, value: FeatureType)

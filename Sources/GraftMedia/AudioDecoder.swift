@@ -56,6 +56,23 @@ public struct AudioDecoder: Sendable {
     return try check.checked(recording)
   }
 
+  /// Decodes files of one format and joins them to one recording.
+  ///
+  /// - Parameter name: what messages call the recording.
+  /// - Throws: as `decode`.
+  package func decode(joining urls: [URL], name: String) throws -> Recording {
+    try locating(name) {
+      for url in urls { try locating(url.path) { try checkFile(url) } }
+      let result = try FFmpeg(
+        program: program, input: urls.flatMap { inputOptions($0) + ["-i", "file:" + $0.path] },
+        sampleRate: sampleRate, duration: maximumDuration, timeLimit: timeLimit
+      ).run()
+      guard result.status == 0 else { throw failure(result) }
+      return try check.checked(
+        Recording(samples: result.samples, sampleRate: sampleRate, name: name))
+    }
+  }
+
   private func checkFile(_ url: URL) throws {
     guard FileManager.default.fileExists(atPath: url.path) else {
       throw GraftError(.notFound, "there is no such file", fix: "Check the path")

@@ -60,7 +60,8 @@ package struct ChildProcess: Sendable {
   /// Reads both channels as they fill, so that the program never waits for us, until it has ended.
   private func read(
     _ child: RunningChild, _ results: Channel, _ messages: Channel,
-    _ output: (UnsafeRawBufferPointer) throws -> Void, _ errors: (UnsafeRawBufferPointer) throws -> Void
+    _ output: (UnsafeRawBufferPointer) throws -> Void,
+    _ errors: (UnsafeRawBufferPointer) throws -> Void
   ) throws {
     let deadline = ContinuousClock.now + timeLimit
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)

@@ -4,7 +4,7 @@ import GraftDiagnostics
 struct FFmpeg {
   /// The program's name or path.
   var program = "ffmpeg"
-  /// The options of the input and the input itself.
+  /// The options of the input and the input itself; several are joined one after the other.
   var input: [String]
   /// Samples per second to deliver.
   var sampleRate: Int
@@ -40,9 +40,8 @@ struct FFmpeg {
         "-timelimit", "\(Self.processorSeconds)", "-max_alloc", "\(Self.largestBlock)",
         "-threads", "1",
       ] + input + [
-        "-map", "0:a:0", "-t", "\(duration / .seconds(1))",
-        // Without the limit, mixing channels of floating-point files would add them up beyond 1.
-        "-af", "aresample=rematrix_maxval=1", "-ac", "1", "-ar", "\(sampleRate)",
+      ] + selection + [
+        "-t", "\(duration / .seconds(1))", "-ac", "1", "-ar", "\(sampleRate)",
         "-f", "f32le", "pipe:1",
       ], installation: Self.installation)
     child.timeLimit = timeLimit
@@ -51,6 +50,16 @@ struct FFmpeg {
     return Result(
       samples: samples.samples, status: ending.status,
       messages: ending.messages.map(plain))
+  }
+
+  /// The first sound track of every input, resampled.
+  private var selection: [String] {
+    // Without the limit, mixing channels of floating-point files would add them up beyond 1.
+    let resample = "aresample=rematrix_maxval=1"
+    let count = input.count { $0 == "-i" }
+    guard count > 1 else { return ["-map", "0:a:0", "-af", resample] }
+    let tracks = (0..<count).map { "[\($0):a:0]" }.joined()
+    return ["-filter_complex", "\(tracks)concat=n=\(count):v=0:a=1,\(resample)"]
   }
 
   /// `[mp3 @ 0x55d0c8] Header missing.` without the address, which differs from run to run, the

@@ -5,7 +5,7 @@ import GraftOperators
 import GraftTensor
 import Testing
 
-private func feature(_ name: String, _ shape: [Dimension]? = nil) -> Feature {
+private func feature(_ name: String, _ shape: [FeatureDimension]? = nil) -> Feature {
   Feature(name: name, type: .tensor(.float32, shape: shape))
 }
 

@@ -41,11 +41,11 @@ public enum DebianVoices {
         .badData, "there are only \(groups.count) recordings, not \(count)", at: [folder(language)])
     }
     return try groups.enumerated().map { index, prompts in
-      try join(prompts, name: "\(language)-\(index + 1)")
+      try AudioDecoder().decode(joining: prompts, name: "\(language)-\(index + 1)")
     }
   }
 
-  /// Prompts in the order of their names, joined until they are long enough.
+  /// Prompts of 2 to 10 seconds in the order of their names, together at least ten seconds long.
   private static func groups(of language: String) throws -> [[URL]] {
     let root = URL(fileURLWithPath: folder(language))
     guard
@@ -61,7 +61,7 @@ public enum DebianVoices {
     for file in files.sorted(by: { $0.lastPathComponent < $1.lastPathComponent })
     where isSpeech(file) {
       let size = (try? file.resourceValues(forKeys: [.fileSizeKey]).fileSize) ?? 0
-      guard size >= 2 * byteRate, size <= 2 * recordingLength else { continue }
+      guard size >= 2 * byteRate, size <= recordingLength else { continue }
       current.append(file)
       length += size
       if length >= recordingLength {
@@ -73,26 +73,11 @@ public enum DebianVoices {
     return groups
   }
 
-  /// Tones and sound effects are no speech.
+  /// Tones and sound effects are no speech, and the conference prompts are from another session.
   private static func isSpeech(_ file: URL) -> Bool {
     let name = file.deletingPathExtension().lastPathComponent
-    return file.pathExtension == "g722" && !name.hasPrefix("tt-") && !name.contains("tone")
-      && !name.hasPrefix("beep")
-  }
-
-  /// G.722 streams can be put one after the other.
-  private static func join(_ prompts: [URL], name: String) throws -> Recording {
-    let joined = FileManager.default.temporaryDirectory
-      .appending(path: "graft-\(UUID().uuidString).g722")
-    defer { try? FileManager.default.removeItem(at: joined) }
-    do {
-      try prompts.reduce(into: Data()) { $0 += try Data(contentsOf: $1) }.write(to: joined)
-    } catch {
-      throw GraftError(
-        .inputOutput, "the prompts cannot be joined", at: [joined.path], cause: error)
-    }
-    let recording = try Recording(contentsOf: joined)
-    return Recording(samples: recording.samples, sampleRate: recording.sampleRate, name: name)
+    let others = ["confbridge-", "tt-", "beep", "astcc", "ascending", "descending"]
+    return file.pathExtension == "g722" && !others.contains(where: name.hasPrefix)
   }
 
   private static func folder(_ language: String) -> String {

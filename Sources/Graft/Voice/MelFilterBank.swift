@@ -12,7 +12,7 @@ import GraftTensor
 /// The scale is linear below 1000 Hz, 15 mels there, and logarithmic above, 27 mels per factor of
 /// 6.4 (Slaney: Auditory Toolbox, 1998).
 struct MelFilterBank {
-  /// [bands, bins].
+  /// [bins, bands].
   let weights: Tensor
 
   /// - Parameters:
@@ -24,16 +24,16 @@ struct MelFilterBank {
     let top = Self.mel(sampleRate / 2)
     let edges = (0..<bands + 2).map { Self.frequency(top * Double($0) / Double(bands + 1)) }
     var values: [Float] = []
-    for band in 0..<bands {
-      let (low, middle, high) = (edges[band], edges[band + 1], edges[band + 2])
-      for bin in 0..<binCount {
-        let frequency = Double(bin) * sampleRate / Double(windowLength)
+    for bin in 0..<binCount {
+      let frequency = Double(bin) * sampleRate / Double(windowLength)
+      for band in 0..<bands {
+        let (low, middle, high) = (edges[band], edges[band + 1], edges[band + 2])
         let rise = (frequency - low) / (middle - low)
         let fall = (high - frequency) / (high - middle)
         values.append(Float(max(0, min(rise, fall)) * 2 / (high - low)))
       }
     }
-    weights = try Tensor(values, shape: [bands, binCount])
+    weights = try Tensor(values, shape: [binCount, bands])
   }
 
   private static let linearStep = 200.0 / 3

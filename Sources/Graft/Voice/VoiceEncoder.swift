@@ -23,8 +23,8 @@ enum VoiceEncoder {
   /// Mel frames of one window of the network, and from one window to the next.
   private static let frames = 160
   private static let frameStep = 77
-  /// A last window needs this many frames; what it lacks is filled up with silence.
-  private static let leastFrames = 120
+  /// A last window needs three quarters of its samples; what it lacks is filled up with silence.
+  private static let leastSamples = 3 * frames * hop / 4
   /// Recordings below this volume are raised to it: -30 dB of full scale.
   private static let volume: Float = 0.031_622_777
 
@@ -35,8 +35,9 @@ enum VoiceEncoder {
     var builder = GraphBuilder(Graph(name: "voice-encoder"), scope: "encoder")
     let audio = builder.input(
       Feature(name: input, type: .tensor(.float32, shape: [.named("batch"), .named("samples")])))
-    let mel = try addMelSpectrogram(&builder, try addVolume(&builder, audio))
-    var sequence = try addWindows(&builder, mel)
+    let count = try addWindowCount(&builder, audio)
+    let signal = try addPadding(&builder, try addVolume(&builder, audio), audio, count)
+    var sequence = try addWindows(&builder, try addMelSpectrogram(&builder, signal), count)
     for layer in 0..<3 {
       sequence = try addLSTM(&builder, sequence, weights, layer)
     }
@@ -48,12 +49,13 @@ enum VoiceEncoder {
         builder.initializer(try weight("linear.bias", [size], weights), named: "linear.bias"),
       ], ["transB": .int(1)], named: "encoder/linear")
     let windows = try addNormalization(&builder, builder.add("Relu", [linear]))
-    let batch = builder.add("Shape", [audio], ["start": .int(0), "end": .int(1)])
     let shape = builder.add(
-      "Concat", [batch, try builder.ints([-1, size])], ["axis": .int(0)])
+      "Concat",
+      [builder.add("Unsqueeze", [count, try builder.ints([0])]), try builder.ints([-1, size])],
+      ["axis": .int(0)])
     let grouped = builder.add("Reshape", [windows, shape])
     let mean = builder.add(
-      "ReduceMean", [grouped, try builder.ints([1])], ["keepdims": .int(0)])
+      "ReduceMean", [grouped, try builder.ints([0])], ["keepdims": .int(0)])
     let embedding = builder.add(
       "Identity", [try addNormalization(&builder, mean)], named: output)
     builder.output(embedding, .tensor(.float32, shape: [.named("batch"), .fixed(size)]))
@@ -65,15 +67,52 @@ enum VoiceEncoder {
     let power = builder.add(
       "ReduceMean", [builder.add("Mul", [audio, audio]), try builder.ints([1])],
       ["keepdims": .int(1)])
-    let level = builder.add("Max", [builder.add("Sqrt", [power]), try builder.float(1e-5)])
+    let level = builder.add("Max", [builder.add("Sqrt", [power]), try builder.float(1e-9)])
     let gain = builder.add(
       "Max", [builder.add("Div", [try builder.float(volume), level]), try builder.float(1)])
     return builder.add("Mul", [audio, gain])
   }
 
+  /// How many windows a recording has, a scalar: max(1, (samples - 6880) / 12320).
+  private static func addWindowCount(_ builder: inout GraphBuilder, _ audio: String) throws
+    -> String
+  {
+    let step = frameStep * hop
+    let room = builder.add(
+      "Sub", [try addLength(&builder, audio), try builder.int(leastSamples - step)])
+    let count = builder.add("Div", [room, try builder.int(step)])
+    return builder.add("Max", [count, try builder.int(1)])
+  }
+
+  /// The number of samples, a scalar.
+  private static func addLength(_ builder: inout GraphBuilder, _ audio: String) throws -> String {
+    builder.add("Squeeze", [builder.add("Shape", [audio], ["start": .int(1), "end": .int(2)])])
+  }
+
+  /// Silence around the signal, so that frames are centred and the last window is whole:
+  /// [batch, 1, samples].
+  private static func addPadding(
+    _ builder: inout GraphBuilder, _ signal: String, _ audio: String, _ count: String
+  ) throws -> String {
+    let covered = builder.add("Mul", [count, try builder.int(frameStep * hop)])
+    let last = (frames - frameStep) * hop
+    let needed = builder.add("Add", [covered, try builder.int(last)])
+    let lack = builder.add("Sub", [needed, try addLength(&builder, audio)])
+    let right = builder.add(
+      "Add", [builder.add("Max", [lack, try builder.int(0)]), try builder.int(window / 2)])
+    let pads = builder.add(
+      "Concat",
+      [
+        try builder.ints([0, 0, window / 2, 0, 0]),
+        builder.add("Unsqueeze", [right, try builder.ints([0])]),
+      ], ["axis": .int(0)])
+    return builder.add(
+      "Pad", [builder.add("Unsqueeze", [signal, try builder.ints([1])]), pads])
+  }
+
   /// The power spectrum as two convolutions with the Fourier transform's windowed cosines and
-  /// sines, then mel bands: [batch, frames, bands].
-  private static func addMelSpectrogram(_ builder: inout GraphBuilder, _ audio: String) throws
+  /// sines, then mel bands: [frames, batch, bands].
+  private static func addMelSpectrogram(_ builder: inout GraphBuilder, _ signal: String) throws
     -> String
   {
     let bins = window / 2 + 1
@@ -88,43 +127,29 @@ enum VoiceEncoder {
       }
       return try Tensor(values, shape: [bins, 1, window])
     }
-    let signal = builder.add("Unsqueeze", [audio, try builder.ints([1])])
     let parts = try [("cosines", cos), ("sines", sin)].map { name, function in
       let kernel = builder.initializer(try kernels(function), named: name)
-      let wave = builder.add(
-        "Conv", [signal, kernel],
-        ["strides": .ints([hop]), "pads": .ints([window / 2, window / 2])])
+      let wave = builder.add("Conv", [signal, kernel], ["strides": .ints([hop])])
       return builder.add("Mul", [wave, wave])
     }
+    let power = builder.add(
+      "Transpose", [builder.add("Add", parts)], ["perm": .ints([2, 0, 1])])
     let filters = try MelFilterBank(
       sampleRate: Double(sampleRate), windowLength: window, bands: bands)
-    let mel = builder.add(
-      "MatMul",
-      [
-        builder.initializer(filters.weights, named: "melFilters"), builder.add("Add", parts),
-      ])
-    return builder.add("Transpose", [mel], ["perm": .ints([0, 2, 1])])
+    return builder.add(
+      "MatMul", [power, builder.initializer(filters.weights, named: "melFilters")])
   }
 
-  /// Overlapping windows, as many as the recording holds: [frames, batch * windows, bands].
-  private static func addWindows(_ builder: inout GraphBuilder, _ mel: String) throws -> String {
-    let zero = try builder.int(0)
-    let one = try builder.int(1)
-    let step = try builder.int(frameStep)
-    let length = builder.add(
-      "Squeeze", [builder.add("Shape", [mel], ["start": .int(1), "end": .int(2)])])
-    let room = builder.add(
-      "Max", [builder.add("Sub", [length, try builder.int(leastFrames)]), zero])
-    let count = builder.add("Add", [builder.add("Div", [room, step]), one])
-    let starts = builder.add("Mul", [builder.add("Range", [zero, count, one]), step])
+  /// Overlapping windows, in the LSTM's layout: [frames, windows * batch, bands].
+  private static func addWindows(
+    _ builder: inout GraphBuilder, _ mel: String, _ count: String
+  ) throws -> String {
+    let range = builder.add("Range", [try builder.int(0), count, try builder.int(1)])
+    let starts = builder.add("Mul", [range, try builder.int(frameStep)])
     let offsets = builder.initializer(
-      try Tensor((0..<frames).map(Int64.init), shape: [1, frames]), named: "frameOffsets")
-    let indices = builder.add(
-      "Add", [builder.add("Unsqueeze", [starts, try builder.ints([1])]), offsets])
-    let padded = builder.add("Pad", [mel, try builder.ints([0, 0, 0, 0, frames, 0])])
-    let windows = builder.add("Gather", [padded, indices], ["axis": .int(1)])
-    let joined = builder.add("Reshape", [windows, try builder.ints([-1, frames, bands])])
-    return builder.add("Transpose", [joined], ["perm": .ints([1, 0, 2])])
+      try Tensor((0..<frames).map(Int64.init), shape: [frames, 1]), named: "frameOffsets")
+    let windows = builder.add("Gather", [mel, builder.add("Add", [offsets, starts])])
+    return builder.add("Reshape", [windows, try builder.ints([frames, -1, bands])])
   }
 
   /// One LSTM layer; the last gives its final state [rows, 256] only.

@@ -62,21 +62,21 @@ struct VoiceExamples {
 
   /// Rounds that leave out every other speaker once, and with them a share of each person's
   /// recordings; none when there are too few.
-  func rounds(seed: UInt64) -> [Round] {
-    let others = Array(peopleCount..<speakerCount)
-    let mine = (0..<peopleCount).map { speaker in rows.indices.filter { rows[$0].speaker == speaker } }
-    guard others.count >= 2, let fewest = mine.map(\.count).min(), fewest >= 2 else { return [] }
-    let count = min(Self.mostRounds, others.count, fewest)
-    var generator = SeededGenerator(seed: seed)
-    let order = others.shuffled(using: &generator)
-    return (0..<max(2, count)).map { round in
-      let speakers = Set(order.indices.filter { $0 % max(2, count) == round }.map { order[$0] })
-      var heldOut = rows.indices.filter { speakers.contains(rows[$0].speaker) }
-      for person in mine {
-        heldOut += person.indices.filter { $0 % max(2, count) == round }.map { person[$0] }
-      }
-      let left = Set(heldOut)
-      return Round(training: rows.indices.filter { !left.contains($0) }, heldOut: heldOut.sorted())
+  func rounds() -> [Round] {
+    let count = min(Self.mostRounds, speakerCount - peopleCount)
+    let fewest = (0..<peopleCount).map { person in rows.count { $0.speaker == person } }.min() ?? 0
+    guard count >= 2, fewest >= 2 else { return [] }
+    // The number of a row among its speaker's, and of a speaker among the others, choose the round.
+    var positions = [Int](repeating: 0, count: speakerCount)
+    let roundOfRow = rows.map { row in
+      if row.speaker >= peopleCount { return (row.speaker - peopleCount) % count }
+      positions[row.speaker] += 1
+      return (positions[row.speaker] - 1) % count
+    }
+    return (0..<count).map { round in
+      Round(
+        training: rows.indices.filter { roundOfRow[$0] != round },
+        heldOut: rows.indices.filter { roundOfRow[$0] == round })
     }
   }
 
@@ -102,12 +102,15 @@ struct VoiceExamples {
     }
   }
 
-  /// Adds the probabilities that a row left out got: its own person's counts as a trial to accept,
-  /// the highest of the people it is not as one to reject.
+  /// Adds the probabilities that a row left out got: a person's own counts as a trial to accept, the
+  /// highest of any person for somebody else as one to reject.
   func add(_ probabilities: [Double], of row: Int, to scores: inout DetectionScores) {
     let label = rows[row].label
-    if label > 0 { scores.positives.append(probabilities[label]) }
-    let wrong = (1..<probabilities.count).filter { $0 != label }.map { probabilities[$0] }
-    if let highest = wrong.max() { scores.negatives.append(highest) }
+    guard probabilities.indices.contains(label) else { return }
+    if label > 0 {
+      scores.positives.append(probabilities[label])
+    } else if let highest = probabilities.dropFirst().max() {
+      scores.negatives.append(highest)
+    }
   }
 }

@@ -13,7 +13,11 @@ struct VoiceHeadRecipe {
   let classCount: Int
   let options: VoiceTrainer.Options
 
-  /// Trains from the head's first values; classes count alike however many recordings they have.
+  /// Everyone else together counts four times as much as each person, however many recordings there
+  /// are: a wrong acceptance is worse than a wrong rejection.
+  private static let shareOfOthers: Float = 4
+
+  /// Trains from the head's first values.
   ///
   /// - Returns: the trained parameters.
   func train(_ examples: VoiceExamples, epochDone: (Int, Double) -> Void) async throws
@@ -21,7 +25,9 @@ struct VoiceHeadRecipe {
   {
     var counts = [Float](repeating: 0, count: classCount)
     for row in examples.rows { counts[row.label] += 1 }
-    let weights = counts.map { $0 > 0 ? Float(examples.rows.count) / Float(classCount) / $0 : 0 }
+    let shares = counts.indices.map { $0 == 0 ? Self.shareOfOthers : 1 }
+    let scale = Float(examples.rows.count) / shares.reduce(0, +)
+    let weights = zip(shares, counts).map { $1 > 0 ? $0 / $1 * scale : 0 }
     var trainingOptions = TrainingOptions()
     trainingOptions.threads = options.threads
     trainingOptions.batchNormalization = .frozen

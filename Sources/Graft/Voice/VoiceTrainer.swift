@@ -35,8 +35,9 @@ public struct VoiceTrainer: Sendable {
   public struct Options: Sendable {
     /// Passes over the recordings.
     public var epochs = 30
-    public var batchSize = 4
-    public var optimizer = Optimizer.adamW(learningRate: 0.01)
+    public var batchSize = 8
+    /// The strong decay keeps probabilities from growing with every epoch.
+    public var optimizer = Optimizer.adamW(learningRate: 0.01, epsilon: 1e-8, weightDecay: 1)
     public var threshold = Threshold.calibrated
     public var seed: UInt64 = 0
     /// All cores when nil.
@@ -112,7 +113,7 @@ public struct VoiceTrainer: Sendable {
     let recipe = VoiceHeadRecipe(
       head: split.head, output: split.output, trainable: voice.trainable, classCount: classCount,
       options: options)
-    let rounds = examples.rounds(seed: options.seed)
+    let rounds = examples.rounds()
     var heldOut = DetectionScores()
     for (index, round) in rounds.enumerated() {
       let trained = try await recipe.train(examples.subset(round.training)) { _, _ in }
@@ -154,10 +155,9 @@ public struct VoiceTrainer: Sendable {
           + "the threshold is \(VoiceCalibration.usualThreshold); give at least 2 recordings of "
           + "each person and 2 other speakers")
     }
-    let mine = people.flatMap(\.recordings)
-    if let text = ChannelDifference(mine, others.flatMap(\.recordings)).warning {
-      warnings.append(text)
-    }
+    let channels = ChannelDifference(
+      people: people.map(\.recordings), others: others.map(\.recordings))
+    if let text = channels.warning { warnings.append(text) }
     return warnings
   }
 }

@@ -67,7 +67,7 @@ extension ONNXEncoder {
     return message
   }
 
-  private func shape(_ dimensions: [Dimension]) -> ProtobufWriter {
+  private func shape(_ dimensions: [FeatureDimension]) -> ProtobufWriter {
     var message = ProtobufWriter()
     for dimension in dimensions {
       var content = ProtobufWriter()

@@ -41,12 +41,13 @@ extension ONNXReader {
         graph.initializers[$0.name] != nil || graph.stringInitializers[$0.name] != nil
       }
     }
+    graph = try graph.verified()
     if let opset {
       graph = try OpsetConversion.upgrade(graph, from: opset)
     } else if graph.nodes.contains(where: { $0.domain.isEmpty }) {
       throw GraftError(.damaged, "the model does not say which opset it follows", fix: onnxFix)
     }
-    return try graph.verified()
+    return graph
   }
 
   private func readOpset(_ message: ProtobufReader, into model: inout Model) throws {

@@ -16,13 +16,13 @@ struct NamedTensor {
 extension ONNXReader {
   /// Reads a tensor; its elements are borrowed from the file where they lie in one piece.
   func tensor(_ message: ProtobufReader) throws -> NamedTensor {
-    let stored = try StoredTensor(message, reader: self)
+    let stored = try ONNXTensorMessage(message, reader: self)
     return try locating("tensor '\(stored.name)'") {
       NamedTensor(name: stored.name, content: try content(stored))
     }
   }
 
-  private func content(_ stored: StoredTensor) throws -> NamedTensor.Content {
+  private func content(_ stored: ONNXTensorMessage) throws -> NamedTensor.Content {
     guard let type = ElementType(rawValue: stored.elementType) else {
       throw GraftError(
         .unsupported, "ONNX's element type number \(stored.elementType) is unknown to Graft")
@@ -36,7 +36,7 @@ extension ONNXReader {
     return .numbers(try numbers(stored, type, shape))
   }
 
-  private func text(_ stored: StoredTensor, _ shape: Shape, _ count: Int) throws -> StringTensor {
+  private func text(_ stored: ONNXTensorMessage, _ shape: Shape, _ count: Int) throws -> StringTensor {
     guard stored.strings.count == count else {
       throw GraftError(
         .damaged, "\(stored.strings.count) strings are stored for shape \(shape)")
@@ -44,7 +44,7 @@ extension ONNXReader {
     return StringTensor(try stored.strings.map { try $0.string() }, shape: shape)
   }
 
-  private func numbers(_ stored: StoredTensor, _ type: ElementType, _ shape: Shape) throws
+  private func numbers(_ stored: ONNXTensorMessage, _ type: ElementType, _ shape: Shape) throws
     -> Tensor
   {
     if stored.isExternal { return try externalData.tensor(stored.externalData, type, shape) }

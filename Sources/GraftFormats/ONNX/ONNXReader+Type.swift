@@ -63,7 +63,7 @@ extension ONNXReader {
   private func tensorType(_ message: ProtobufReader) throws -> FeatureType {
     var message = message
     var element: ElementType?
-    var shape: [Dimension]?
+    var shape: [FeatureDimension]?
     while let field = try message.next() {
       switch field.number {
       case ONNXField.TypeDeclaration.element: element = ElementType(rawValue: try field.int())
@@ -74,9 +74,9 @@ extension ONNXReader {
     return element.map { .tensor($0, shape: shape) } ?? .unknown
   }
 
-  private func shape(_ message: ProtobufReader) throws -> [Dimension] {
+  private func shape(_ message: ProtobufReader) throws -> [FeatureDimension] {
     var message = message
-    var shape: [Dimension] = []
+    var shape: [FeatureDimension] = []
     while let field = try message.next() {
       guard field.number == ONNXField.ShapeDeclaration.dimension else { continue }
       shape.append(try dimension(try field.message()))
@@ -84,9 +84,9 @@ extension ONNXReader {
     return shape
   }
 
-  private func dimension(_ message: ProtobufReader) throws -> Dimension {
+  private func dimension(_ message: ProtobufReader) throws -> FeatureDimension {
     var message = message
-    var dimension = Dimension.unknown
+    var dimension = FeatureDimension.unknown
     while let field = try message.next() {
       switch field.number {
       case ONNXField.ShapeDeclaration.dimensionSize:

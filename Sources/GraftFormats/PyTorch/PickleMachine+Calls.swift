@@ -78,7 +78,9 @@ extension PickleMachine {
     if parts.count > 5, let view = heap.elements(parts[5]) {
       guard view.count == 3, case .integer(let offset) = view[1], case .integer(let size) = view[2],
         offset >= 0, size >= 0, offset <= count, size <= count - offset
-      else { throw GraftError(.damaged, "storage '\(key)' is a view outside its \(count) elements") }
+      else {
+        throw GraftError(.damaged, "storage '\(key)' is a view outside its \(count) elements")
+      }
       part = offset..<offset + size
     }
     return heap.add(

@@ -57,7 +57,8 @@ struct PickleMachine {
   }
 
   private func underflow() -> GraftError {
-    GraftError(.damaged, "the pickle takes a value before byte \(cursor.position) that is not there")
+    GraftError(
+      .damaged, "the pickle takes a value before byte \(cursor.position) that is not there")
   }
 
   /// Marks, memory, and what only steers.

@@ -29,7 +29,8 @@ struct StorageContents {
     let elementSize = type.bitWidth / 8
     guard stored.strides.count == stored.shape.count, stored.offset >= 0 else {
       throw GraftError(
-        .damaged, "shape \(shape), strides \(stored.strides) and offset \(stored.offset) "
+        .damaged,
+        "shape \(shape), strides \(stored.strides) and offset \(stored.offset) "
           + "do not go together")
     }
     if count == 0 { return try Tensor(zeros: shape, type) }
@@ -38,7 +39,8 @@ struct StorageContents {
     let end = try Self.end(stored)
     guard end <= available else {
       throw GraftError(
-        .damaged, "it reaches to element \(end) of storage '\(storage.key)', which has \(available)")
+        .damaged, "it reaches to element \(end) of storage '\(storage.key)', which has \(available)"
+      )
     }
     let start = stored.offset * elementSize
     if Self.isRowMajor(stored.strides, shape) {
@@ -52,8 +54,10 @@ struct StorageContents {
     }
     copyBudget -= byteCount
     let copy = try Tensor(uninitialized: shape, type)
-    StridedCopy(source: elements, shape: stored.shape, strides: stored.strides, offset: stored.offset)
-      .run(into: copy.mutableBytes, elementSize: elementSize)
+    StridedCopy(
+      source: elements, shape: stored.shape, strides: stored.strides, offset: stored.offset
+    )
+    .run(into: copy.mutableBytes, elementSize: elementSize)
     if type == .bool { copy.normalizeTruthValues() }
     return copy
   }

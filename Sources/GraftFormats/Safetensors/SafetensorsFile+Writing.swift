@@ -50,7 +50,8 @@ extension SafetensorsFile {
     var json = try header.json()
     guard json.count < largestHeader else {
       throw GraftError(
-        .unsupported, "a header of \(json.count) bytes is over the format's limit of \(largestHeader)")
+        .unsupported,
+        "a header of \(json.count) bytes is over the format's limit of \(largestHeader)")
     }
     json.append(contentsOf: repeatElement(UInt8(ascii: " "), count: (8 - json.count % 8) % 8))
     return json

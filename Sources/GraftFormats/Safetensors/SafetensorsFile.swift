@@ -53,7 +53,8 @@ package struct SafetensorsFile: Sendable {
     let length = UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self))
     guard length <= largestHeader else {
       throw GraftError(
-        .damaged, "a header of \(length) bytes is announced, and at most \(largestHeader) are allowed",
+        .damaged,
+        "a header of \(length) bytes is announced, and at most \(largestHeader) are allowed",
         fix: "Check that this is a safetensors file")
     }
     let dataStart = lengthByteCount + Int(length)

@@ -60,10 +60,10 @@ extension SafetensorsHeader.Entry {
         .unsupported, "the element type '\(raw.dtype)' is not known",
         fix: didYouMean(raw.dtype, among: ElementType.allCases.compactMap(\.safetensorsName)))
     }
-    guard raw.data_offsets.count == 2, let begin = raw.data_offsets.first,
-      let end = raw.data_offsets.last, begin >= 0, begin <= end
+    guard raw.offsets.count == 2, let begin = raw.offsets.first,
+      let end = raw.offsets.last, begin >= 0, begin <= end
     else {
-      throw GraftError(.damaged, "its offsets \(raw.data_offsets) are no range of bytes")
+      throw GraftError(.damaged, "its offsets \(raw.offsets) are no range of bytes")
     }
     self.init(elementType: elementType, shape: Shape(raw.shape), offsets: begin..<end)
   }
@@ -73,12 +73,18 @@ extension SafetensorsHeader.Entry {
 private struct RawEntry: Codable {
   let dtype: String
   let shape: [Int]
-  let data_offsets: [Int]
+  let offsets: [Int]
+
+  enum CodingKeys: String, CodingKey {
+    case dtype
+    case shape
+    case offsets = "data_offsets"
+  }
 
   init(_ entry: SafetensorsHeader.Entry) {
     dtype = entry.elementType.safetensorsName ?? ""
     shape = entry.shape.dimensions
-    data_offsets = [entry.offsets.lowerBound, entry.offsets.upperBound]
+    offsets = [entry.offsets.lowerBound, entry.offsets.upperBound]
   }
 }
 
@@ -129,9 +135,16 @@ extension DecodingError {
       "\(Self.place(context))there is no '\(key.stringValue)'"
     case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
       "\(Self.place(context))a value is no \(type)"
-    case .dataCorrupted(let context): "\(Self.place(context))\(context.debugDescription)"
+    case .dataCorrupted(let context): "\(Self.place(context))\(Self.detail(context))"
     @unknown default: "\(self)"
     }
+  }
+
+  /// The parser's own words, which say more than that the JSON is not valid.
+  private static func detail(_ context: Context) -> String {
+    let error = context.underlyingError.map { $0 as NSError }
+    let text = error?.userInfo["NSDebugDescription"] as? String ?? context.debugDescription
+    return text.hasSuffix(".") ? String(text.dropLast()) : text
   }
 
   private static func place(_ context: Context) -> String {

@@ -21,8 +21,16 @@ extension BinaryFunction {
 
   @inline(__always)
   package func run<T: NumericElement>(_ type: T.Type, _ context: KernelContext) throws {
-    try context.mapPairs(type, type, to: type) { value($0, $1) }
+    try context.mapPairs(Applied<Self, T>(operation: self))
   }
+}
+
+/// A `BinaryFunction` for one element type.
+struct Applied<Operation: BinaryFunction, Number: NumericElement>: PairFunction {
+  let operation: Operation
+
+  @inline(__always)
+  func callAsFunction(_ a: Number, _ b: Number) -> Number { operation.value(a, b) }
 }
 
 /// The shape that inputs 0 and 1 broadcast to, after checking that they have one of the types.

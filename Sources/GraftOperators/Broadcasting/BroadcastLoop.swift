@@ -15,7 +15,9 @@ struct BroadcastLoop {
     let operandStrides = operands.map { $0.broadcastStrides(to: output) }
     for (index, size) in output.enumerated() where size != 1 {
       var strides = SIMD4<Int>.zero
-      for (lane, operand) in operandStrides.prefix(4).enumerated() { strides[lane] = operand[index] }
+      for (lane, operand) in operandStrides.prefix(4).enumerated() {
+        strides[lane] = operand[index]
+      }
       if let last = axes.last, last.strides == strides &* size {
         axes[axes.count - 1] = (last.size * size, strides)
       } else {
@@ -58,9 +60,9 @@ struct BroadcastLoop {
 
   /// Fills the output with a function of two operands.
   @inline(__always)
-  func map<A, B, Y>(
-    _ context: KernelContext, _ a: UnsafePointer<A>, _ b: UnsafePointer<B>,
-    to y: UnsafeMutablePointer<Y>, cost: Int = 1, _ function: (A, B) -> Y
+  func map<F: PairFunction>(
+    _ context: KernelContext, _ a: UnsafePointer<F.First>, _ b: UnsafePointer<F.Second>,
+    to y: UnsafeMutablePointer<F.Result>, cost: Int = 1, _ function: F
   ) {
     run(context, cost: cost) { output, starts, steps, count in
       let y = y + output
@@ -77,19 +79,5 @@ struct BroadcastLoop {
       default: y.update(repeating: function(a[0], b[0]), count: count)
       }
     }
-  }
-}
-
-extension KernelContext {
-  /// Fills output 0 with a function of inputs 0 and 1, which broadcast to it.
-  @inline(__always)
-  func mapPairs<A: TensorElement, B: TensorElement, Y: TensorElement>(
-    _ first: A.Type, _ second: B.Type, to result: Y.Type, cost: Int = 1,
-    _ function: (A, B) -> Y
-  ) throws {
-    let loop = BroadcastLoop([try input(0).shape, try input(1).shape], to: try output(0).shape)
-    loop.map(
-      self, try input(0, as: first), try input(1, as: second), to: try output(0, as: result),
-      cost: cost, function)
   }
 }

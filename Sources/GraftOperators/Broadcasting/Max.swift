@@ -23,7 +23,8 @@ struct Max: VariadicFunction {
       OperatorSample(
         "NaN", inputs: [.sample([.nan, 1] as [Float]), .sample([2, .nan] as [Float])],
         differentiableInputs: []),
-      OperatorSample("float64", inputs: [.sample([0.5, 2] as [Double]), .sample([1] as [Double])]),
+      OperatorSample(
+        "float64", inputs: [.sample([0.5, 2] as [Double]), .sample([1] as [Double])]),
       OperatorSample("int64", inputs: [.sample([3, -4] as [Int64]), .sample([-1] as [Int64])]),
       OperatorSample("int32", inputs: [.sample([3, -4] as [Int32]), .sample([-1] as [Int32])]),
       OperatorSample("int8", inputs: [.sample([3, -4] as [Int8]), .sample([-1] as [Int8])]),

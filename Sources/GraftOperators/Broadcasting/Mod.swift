@@ -33,8 +33,8 @@ struct Mod: Operator {
 
   func run(_ context: KernelContext) throws {
     switch try context.input(0).elementType {
-    case .float32: try context.mapPairs(Float.self, Float.self, to: Float.self, cost: 8, fmodf)
-    case .float64: try context.mapPairs(Double.self, Double.self, to: Double.self, cost: 8, fmod)
+    case .float32: try context.mapPairs(FloatingRemainder<Float>(), cost: 8)
+    case .float64: try context.mapPairs(FloatingRemainder<Double>(), cost: 8)
     case .int64: try remainders(Int64.self, context)
     case .int32: try remainders(Int32.self, context)
     case .int8: try remainders(Int8.self, context)
@@ -47,11 +47,7 @@ struct Mod: Operator {
     _ type: T.Type, _ context: KernelContext
   ) throws {
     let followsDividend = try context.node.int("fmod", default: 0) == 1
-    try context.mapPairs(type, type, to: type, cost: 8) { a, b in
-      guard b != 0 else { return 0 }
-      let rest = a.remainderReportingOverflow(dividingBy: b).partialValue
-      return followsDividend || rest == 0 || (rest < 0) == (b < 0) ? rest : rest &+ b
-    }
+    try context.mapPairs(IntegerRemainder<T>(followsDividend: followsDividend), cost: 8)
   }
 
   let differentiation = Differentiation.rule { builder in
@@ -86,5 +82,22 @@ struct Mod: Operator {
       OperatorSample(
         "float without fmod", inputs: [.random([2]), .random([2])], error: "fmod is 0"),
     ]
+  }
+}
+
+private struct FloatingRemainder<T: FloatingElement>: PairFunction {
+  @inline(__always)
+  func callAsFunction(_ a: T, _ b: T) -> T { T(fmod(Double(a), Double(b))) }
+}
+
+private struct IntegerRemainder<T: FixedWidthInteger>: PairFunction {
+  /// Whether the remainder has the sign of the dividend, not that of the divisor.
+  let followsDividend: Bool
+
+  @inline(__always)
+  func callAsFunction(_ a: T, _ b: T) -> T {
+    guard b != 0 else { return 0 }
+    let rest = a.remainderReportingOverflow(dividingBy: b).partialValue
+    return followsDividend || rest == 0 || (rest < 0) == (b < 0) ? rest : rest &+ b
   }
 }

@@ -37,29 +37,48 @@ struct Pow: Operator {
   }
 
   private func floatingPowers<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
+    let x = try context.input(0, as: type)
+    let y = try context.output(0, as: type)
+    let count = try context.output(0).elementCount
     switch try Self.singleExponent(context) {
-    case 1: try context.mapBases(type) { x, _ in x }
-    case 2: try context.mapBases(type) { x, _ in x * x }
-    case 3: try context.mapBases(type) { x, _ in x * x * x }
-    case -1: try context.mapBases(type) { x, _ in 1 / x }
+    case 1: try context.copyElements()
+    case 2: context.parallel(count) { for i in $0 { y[i] = x[i] * x[i] } }
+    case 3: context.parallel(count) { for i in $0 { y[i] = x[i] * x[i] * x[i] } }
+    case -1: context.parallel(count) { for i in $0 { y[i] = 1 / x[i] } }
     case 0.5:
-      // Unlike the root, the power of -0 is 0 and that of minus infinity infinite.
-      try context.mapBases(type) { x, _ in x == -.infinity ? .infinity : (x + 0).squareRoot() }
+      context.parallel(count, cost: 4) { range in
+        // Unlike the root, the power of -0 is 0 and that of minus infinity infinite.
+        for i in range { y[i] = x[i] == -.infinity ? .infinity : (x[i] + 0).squareRoot() }
+      }
     default:
       if try context.input(1).elementType == T.elementType {
-        try context.mapBases(type, cost: 16) { x, exponent in .pow(x, T(exponent)) }
+        try context.mapPairs(FloatingPower<T>(), cost: 16)
       } else {
-        try context.mapBases(type, cost: 16) { x, exponent in T(pow(Double(x), exponent)) }
+        try mapExponents(T.self, context)
       }
     }
   }
 
   private func integerPowers<T: NumericElement>(_ type: T.Type, _ context: KernelContext) throws {
-    if try Self.singleExponent(context) == 2 {
-      return try context.mapBases(type) { x, _ in .wrappingProduct(x, x) }
+    guard try Self.singleExponent(context) == 2 else {
+      return try mapExponents(T.self, context)
     }
-    try context.mapBases(type, cost: 16) { x, exponent in
-      T(saturating: pow(x.double, exponent).rounded(.towardZero))
+    let x = try context.input(0, as: type)
+    let y = try context.output(0, as: type)
+    context.parallel(try context.output(0).elementCount) { range in
+      for i in range { y[i] = .wrappingProduct(x[i], x[i]) }
+    }
+  }
+
+  /// Fills output 0 with powers to exponents of any type.
+  private func mapExponents<T: NumericElement>(_ type: T.Type, _ context: KernelContext) throws {
+    let loop = BroadcastLoop(
+      [try context.input(0).shape, try context.input(1).shape], to: try context.output(0).shape)
+    let base = try context.input(0, as: type)
+    let y = try context.output(0, as: type)
+    try context.input(1).realNumbers().withUnsafeBufferPointer { exponents in
+      guard let exponents = exponents.baseAddress else { return }
+      loop.map(context, base, exponents, to: y, cost: 16, RealPower<T>())
     }
   }
 
@@ -123,19 +142,18 @@ struct Pow: Operator {
   }
 }
 
-extension KernelContext {
-  /// Fills output 0 with a function of input 0's elements and the exponents, input 1.
+/// A power in the type of its operands.
+private struct FloatingPower<T: FloatingElement>: PairFunction {
   @inline(__always)
-  fileprivate func mapBases<T: TensorElement>(
-    _ type: T.Type, cost: Int = 1, _ function: (T, Double) -> T
-  ) throws {
-    let loop = BroadcastLoop([try input(0).shape, try input(1).shape], to: try output(0).shape)
-    let base = try input(0, as: type)
-    let y = try output(0, as: type)
-    try input(1).realNumbers().withUnsafeBufferPointer { exponents in
-      guard let exponents = exponents.baseAddress else { return }
-      loop.map(self, base, exponents, to: y, cost: cost, function)
-    }
+  func callAsFunction(_ base: T, _ exponent: T) -> T { .pow(base, exponent) }
+}
+
+/// A power computed in double precision; for integers cut off towards zero.
+private struct RealPower<T: NumericElement>: PairFunction {
+  @inline(__always)
+  func callAsFunction(_ base: T, _ exponent: Double) -> T {
+    let power = pow(base.double, exponent)
+    return T(saturating: T.self is any FloatingElement.Type ? power : power.rounded(.towardZero))
   }
 }
 

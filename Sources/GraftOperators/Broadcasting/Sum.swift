@@ -21,7 +21,8 @@ struct Sum: VariadicFunction {
       OperatorSample("two", inputs: [.random([3, 5]), .random([3, 5], seed: 1)]),
       OperatorSample(
         "three broadcast", inputs: [.random([5]), .random([3, 1]), .random([2, 1, 1])]),
-      OperatorSample("float64", inputs: [.sample([0.5, 2] as [Double]), .sample([1] as [Double])]),
+      OperatorSample(
+        "float64", inputs: [.sample([0.5, 2] as [Double]), .sample([1] as [Double])]),
       OperatorSample(
         "integers", inputs: [.sample([1] as [Int64]), .sample([1] as [Int64])],
         error: "input 0 is int64"),

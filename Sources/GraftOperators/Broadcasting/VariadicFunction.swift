@@ -4,15 +4,10 @@ import GraftTensor
 
 /// A function of two numbers that folds any number of inputs, broadcasting, into one output of
 /// their element type.
-package protocol VariadicFunction: NumericOperator {
-  /// The element types that the inputs may have.
-  var elementTypes: Set<ElementType> { get }
-  func value<T: NumericElement>(_ a: T, _ b: T) -> T
-}
+package protocol VariadicFunction: BinaryFunction {}
 
 extension VariadicFunction {
   package var inputCount: ClosedRange<Int> { 1...Int.max }
-  package var broadcasts: Bool { true }
 
   package func outputTypes(_ context: TypeContext) throws -> [TensorType] {
     let first = try context.input(0)
@@ -34,13 +29,14 @@ extension VariadicFunction {
   @inline(__always)
   func fold<T: NumericElement>(_ type: T.Type, _ context: KernelContext) throws {
     guard context.inputs.count > 1 else { return try context.copyElements() }
-    try context.mapPairs(type, type, to: type) { value($0, $1) }
+    let function = Applied<Self, T>(operation: self)
+    try context.mapPairs(function)
     let shape = try context.output(0).shape
     let y = try context.output(0, as: type)
     for index in context.inputs.indices.dropFirst(2) {
       let next = try context.input(index, as: type)
       BroadcastLoop([shape, try context.input(index).shape], to: shape)
-        .map(context, y, next, to: y) { value($0, $1) }
+        .map(context, y, next, to: y, function)
     }
   }
 }

@@ -33,8 +33,12 @@ struct Constant: Operator {
   }
 
   func run(_ context: KernelContext) throws {
-    let value = try Self.value(context.node)
-    try context.output(0).mutableBytes.copyMemory(from: value.bytes, byteCount: value.byteCount)
+    let y = try context.output(0)
+    try Self.value(context.node).withUnsafeBytes { bytes in
+      if let source = bytes.baseAddress {
+        y.mutableBytes.copyMemory(from: source, byteCount: min(bytes.count, y.byteCount))
+      }
+    }
   }
 
   let differentiation = Differentiation.zero(because: "it has no inputs")

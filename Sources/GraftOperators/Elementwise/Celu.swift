@@ -32,7 +32,8 @@ struct Celu: UnaryFunction, DifferentiableFunction {
       OperatorSample("matrix", inputs: [.random([3, 5])]),
       OperatorSample("slope 0.3", attributes: ["alpha": .float(0.3)], inputs: [.random([7])]),
       OperatorSample(
-        "division by 0", attributes: ["alpha": .float(0)], inputs: [.random([2])], error: "alpha is 0"),
+        "division by 0", attributes: ["alpha": .float(0)], inputs: [.random([2])],
+        error: "alpha is 0"),
     ]
   }
 }

@@ -34,9 +34,13 @@ struct Clip: NumericOperator {
   func run<T: NumericElement>(_ type: T.Type, _ context: KernelContext) throws {
     let lowest = try context.inputIfPresent(1, as: type)?.pointee ?? T.lowest
     let highest = try context.inputIfPresent(2, as: type)?.pointee ?? T.highest
-    try context.mapElements(type, to: type) { x in
-      let raised = x < lowest ? lowest : x
-      return raised > highest ? highest : raised
+    let x = try context.input(0, as: type)
+    let y = try context.output(0, as: type)
+    context.parallel(try context.output(0).elementCount) { range in
+      for i in range {
+        let raised = x[i] < lowest ? lowest : x[i]
+        y[i] = raised > highest ? highest : raised
+      }
     }
   }
 
@@ -49,26 +53,34 @@ struct Clip: NumericOperator {
   var samples: [OperatorSample] {
     [
       OperatorSample(
-        "both bounds", inputs: [.random([3, 5], scale: 2), .sample([-1] as [Float], []), .sample([1.5] as [Float], [])],
+        "both bounds",
+        inputs: [
+          .random([3, 5], scale: 2), .sample([-1] as [Float], []), .sample([1.5] as [Float], []),
+        ],
         differentiableInputs: [0]),
       OperatorSample(
-        "lower bound", inputs: [.random([7]), .sample([-0.5] as [Float], [])], differentiableInputs: [0]),
+        "lower bound", inputs: [.random([7]), .sample([-0.5] as [Float], [])],
+        differentiableInputs: [0]),
       OperatorSample(
         "upper bound", inputs: [.random([7]), nil, .sample([0.5] as [Float], [])],
         differentiableInputs: [0]),
       OperatorSample("no bounds", inputs: [.random([7])]),
       OperatorSample(
-        "crossed bounds", inputs: [.random([7]), .sample([2] as [Float], []), .sample([1] as [Float], [])],
+        "crossed bounds",
+        inputs: [.random([7]), .sample([2] as [Float], []), .sample([1] as [Float], [])],
         differentiableInputs: [0]),
       OperatorSample(
-        "float64", inputs: [.sample([-3, 3] as [Double]), .sample([-1.0], []), .sample([1.0], [])],
+        "float64",
+        inputs: [.sample([-3, 3] as [Double]), .sample([-1.0], []), .sample([1.0], [])],
         differentiableInputs: [0]),
       OperatorSample(
         "int64", inputs: [.sample([-9, 0, 9] as [Int64]), .sample([-4] as [Int64], [])]),
       OperatorSample(
         "int32", inputs: [.sample([-9, 0, 9] as [Int32]), nil, .sample([4] as [Int32], [])]),
-      OperatorSample("int8", inputs: [.sample([-9, 0, 9] as [Int8]), .sample([-4] as [Int8], [])]),
-      OperatorSample("uint8", inputs: [.sample([0, 200] as [UInt8]), nil, .sample([99] as [UInt8], [])]),
+      OperatorSample(
+        "int8", inputs: [.sample([-9, 0, 9] as [Int8]), .sample([-4] as [Int8], [])]),
+      OperatorSample(
+        "uint8", inputs: [.sample([0, 200] as [UInt8]), nil, .sample([99] as [UInt8], [])]),
       OperatorSample(
         "vector of bounds", inputs: [.random([2]), .random([2])],
         error: "a bound must be a scalar"),

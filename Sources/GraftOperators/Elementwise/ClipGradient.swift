@@ -32,7 +32,8 @@ struct ClipGradient: FloatingOperator {
       OperatorSample(
         "both bounds",
         inputs: [
-          .random([3, 5]), .random([3, 5], seed: 1), .sample([-1] as [Float], []), .sample([1] as [Float], []),
+          .random([3, 5]), .random([3, 5], seed: 1), .sample([-1] as [Float], []),
+          .sample([1] as [Float], []),
         ], differentiableInputs: []),
       OperatorSample(
         "misfit", inputs: [.random([3]), .random([4])], error: "the gradient has shape [3]"),

@@ -1,22 +1,19 @@
 import GraftGraph
 import GraftTensor
 
-/// An elementwise function with a derivative, from which its gradient rule follows: the operator
-/// `graft.ElementwiseGradient`.
-package protocol DifferentiableFunction: ElementwiseFunction {
-  /// Whether `derivative` is given the function's value instead of its argument; false by default.
+/// An operator whose gradient rule is one node `graft.ElementwiseGradient`: dx = dy * f'.
+package protocol ElementwiseDifferentiable: Operator {
+  /// Whether the derivative is computed from the function's value instead of its argument; false by
+  /// default.
   ///
   /// Only one of the two then has to be kept for the backward pass.
   var derivativeReadsOutput: Bool { get }
 
-  /// The derivative where the argument, or the function's value, is `z`.
-  func derivative<T: FloatingElement>(_ z: T, _ parameters: Parameters) -> T
-
-  /// dx = dy * f'(z): the kernel of `graft.ElementwiseGradient`.
+  /// The kernel of the gradient's node: input 0 is dy, input 1 the argument or value.
   func runGradient(_ context: KernelContext) throws
 }
 
-extension DifferentiableFunction {
+extension ElementwiseDifferentiable {
   package var derivativeReadsOutput: Bool { false }
 
   package var differentiation: Differentiation {
@@ -31,7 +28,15 @@ extension DifferentiableFunction {
       ]
     }
   }
+}
 
+/// An elementwise function with a derivative, from which the kernel of its gradient follows.
+package protocol DifferentiableFunction: ElementwiseDifferentiable, ElementwiseFunction {
+  /// The derivative where the argument, or the function's value, is `z`.
+  func derivative<T: FloatingElement>(_ z: T, _ parameters: Parameters) -> T
+}
+
+extension DifferentiableFunction {
   package func runGradient(_ context: KernelContext) throws {
     switch try context.input(0).elementType {
     case .float32: try runGradient(Float.self, context)

@@ -2,7 +2,7 @@ import GraftDiagnostics
 import GraftGraph
 import GraftTensor
 
-/// The gradient of any `DifferentiableFunction`: dx = dy * f'.
+/// The gradient of any `ElementwiseDifferentiable` operator: dx = dy * f'.
 ///
 /// Inputs: dy, and the function's argument or value, whichever its derivative reads; both of one
 /// type and shape. Attributes: `function`, the operator's name, and that operator's own attributes.
@@ -10,16 +10,16 @@ struct ElementwiseGradient: Operator {
   let name = "ElementwiseGradient"
   let domain = graftDomain
   let inputCount = 2...2
-  private let functions: [String: any DifferentiableFunction]
+  private let functions: [String: any ElementwiseDifferentiable]
 
   /// - Parameter operators: the operators, among others, whose gradients it computes.
   init(of operators: [any Operator]) {
     functions = Dictionary(
-      operators.compactMap { $0 as? any DifferentiableFunction }.map { ($0.name, $0) }
+      operators.compactMap { $0 as? any ElementwiseDifferentiable }.map { ($0.name, $0) }
     ) { first, _ in first }
   }
 
-  private func function(_ node: Node) throws -> any DifferentiableFunction {
+  private func function(_ node: Node) throws -> any ElementwiseDifferentiable {
     let name = try node.string("function")
     return try functions[name].orThrow {
       GraftError(.damaged, "there is no differentiable elementwise function '\(name)'")

@@ -18,7 +18,8 @@ struct Exp: UnaryFunction, DifferentiableFunction {
     [
       OperatorSample("matrix", inputs: [.random([3, 5])]),
       OperatorSample(
-        "limits", inputs: [.sample([-.infinity, -200, 0, 200, .infinity, .nan] as [Float])], differentiableInputs: []),
+        "limits", inputs: [.sample([-.infinity, -200, 0, 200, .infinity, .nan] as [Float])],
+        differentiableInputs: []),
       OperatorSample("float64", inputs: [.sample([0.5, 2] as [Double])]),
       OperatorSample("empty", inputs: [.random([0, 3])]),
     ]

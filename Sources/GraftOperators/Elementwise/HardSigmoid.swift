@@ -28,7 +28,8 @@ struct HardSigmoid: UnaryFunction, DifferentiableFunction {
     [
       OperatorSample("matrix", inputs: [.random([3, 5], scale: 3)]),
       OperatorSample(
-        "other attributes", attributes: ["alpha": .float(0.5), "beta": .float(0.25)], inputs: [.random([7])]),
+        "other attributes", attributes: ["alpha": .float(0.5), "beta": .float(0.25)],
+        inputs: [.random([7])]),
     ]
   }
 }

@@ -18,7 +18,8 @@ struct Reciprocal: UnaryFunction, DifferentiableFunction {
     [
       OperatorSample("both signs", inputs: [.sample([-4, -0.3, 0.5, 1, 30] as [Float])]),
       OperatorSample(
-        "limits", inputs: [.sample([0, -.infinity, .infinity] as [Float])], differentiableInputs: []),
+        "limits", inputs: [.sample([0, -.infinity, .infinity] as [Float])], differentiableInputs: []
+      ),
       OperatorSample("float64", inputs: [.sample([0.5, 2] as [Double])]),
     ]
   }

@@ -29,7 +29,8 @@ struct Selu: UnaryFunction, DifferentiableFunction {
     [
       OperatorSample("matrix", inputs: [.random([3, 5])]),
       OperatorSample(
-        "other attributes", attributes: ["alpha": .float(2), "gamma": .float(3)], inputs: [.random([7])]),
+        "other attributes", attributes: ["alpha": .float(2), "gamma": .float(3)],
+        inputs: [.random([7])]),
     ]
   }
 }

@@ -1,12 +1,6 @@
 import GraftGraph
 import GraftTensor
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// y = log(1 + exp(x)).
 ///
 /// Computed as max(x, 0) + log(1 + exp(-|x|)), which neither overflows nor loses small results.
@@ -16,7 +10,7 @@ struct Softplus: UnaryFunction, DifferentiableFunction {
 
   @inline(__always)
   func value<T: FloatingElement>(_ x: T, _: Void) -> T {
-    (x < 0 ? 0 : x) + .apply(log1p, .vectorExp(-x.magnitude))
+    (x < 0 ? 0 : x) + .vectorLogOnePlus(.vectorExp(-x.magnitude))
   }
 
   @inline(__always)

@@ -20,7 +20,8 @@ struct Tanh: UnaryFunction, DifferentiableFunction {
       OperatorSample("matrix", inputs: [.random([3, 5])]),
       OperatorSample("near 0", inputs: [.sample([0, 1e-6, -1e-3, 0.62, -0.63] as [Float])]),
       OperatorSample(
-        "limits", inputs: [.sample([-.infinity, -50, 9, .infinity, .nan] as [Float])], differentiableInputs: []),
+        "limits", inputs: [.sample([-.infinity, -50, 9, .infinity, .nan] as [Float])],
+        differentiableInputs: []),
       OperatorSample("float64", inputs: [.sample([0.5, 2] as [Double])]),
       OperatorSample("integers", inputs: [.sample([1, 2] as [Int64])], error: "input 0 is int64"),
     ]

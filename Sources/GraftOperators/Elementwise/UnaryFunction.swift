@@ -39,7 +39,11 @@ extension UnaryFunction {
   @inline(__always)
   package func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
     let parameters = try parameters(context.node)
-    try context.mapElements(type, to: type, cost: 8) { value($0, parameters) }
+    let x = try context.input(0, as: type)
+    let y = try context.output(0, as: type)
+    context.parallel(try context.output(0).elementCount, cost: 8) { range in
+      for i in range { y[i] = value(x[i], parameters) }
+    }
   }
 }
 
@@ -54,22 +58,10 @@ extension NumericFunction {
   @inline(__always)
   package func run<T: NumericElement>(_ type: T.Type, _ context: KernelContext) throws {
     let parameters = try parameters(context.node)
-    try context.mapElements(type, to: type) { value($0, parameters) }
-  }
-}
-
-extension KernelContext {
-  /// Fills output 0 with a function of the elements of input 0.
-  ///
-  /// - Parameter cost: a rough number of simple steps for an element.
-  @inline(__always)
-  func mapElements<X: TensorElement, Y: TensorElement>(
-    _ input: X.Type, to output: Y.Type, cost: Int = 1, _ function: (X) -> Y
-  ) throws {
-    let x = try self.input(0, as: input)
-    let y = try self.output(0, as: output)
-    parallel(try self.output(0).elementCount, cost: cost) { range in
-      for i in range { y[i] = function(x[i]) }
+    let x = try context.input(0, as: type)
+    let y = try context.output(0, as: type)
+    context.parallel(try context.output(0).elementCount) { range in
+      for i in range { y[i] = value(x[i], parameters) }
     }
   }
 }

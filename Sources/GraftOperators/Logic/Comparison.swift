@@ -36,10 +36,18 @@ extension Comparison {
 
   @inline(__always)
   private func compare<T: NumericElement>(_ type: T.Type, _ context: KernelContext) throws {
-    try context.mapPairs(type, type, to: Bool.self) { holds($0, $1) }
+    try context.mapPairs(AppliedComparison<Self, T>(comparison: self))
   }
 
   package var differentiation: Differentiation { .zero(because: "its output is true or false") }
+}
+
+/// A `Comparison` for one element type.
+private struct AppliedComparison<Relation: Comparison, Number: NumericElement>: PairFunction {
+  let comparison: Relation
+
+  @inline(__always)
+  func callAsFunction(_ a: Number, _ b: Number) -> Bool { comparison.holds(a, b) }
 }
 
 /// Samples that every comparison shares.

@@ -12,10 +12,18 @@ struct Equal: Comparison {
 
   func run(_ context: KernelContext) throws {
     if try context.input(0).elementType == .bool {
-      try context.mapBooleans { $0 == $1 }
+      try BothOrNeither().run(context)
     } else {
       try compareNumbers(context)
     }
+  }
+
+  /// Equality of truth values.
+  private struct BothOrNeither: LogicalFunction {
+    let name = "Equal"
+
+    @inline(__always)
+    func value(_ a: Bool, _ b: Bool) -> Bool { a == b }
   }
 
   var samples: [OperatorSample] {

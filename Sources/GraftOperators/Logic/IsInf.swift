@@ -24,8 +24,12 @@ struct IsInf: FloatingOperator {
 
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
     let (negative, positive) = try detected(context.node)
-    try context.mapElements(type, to: Bool.self) { x in
-      (positive && x == .infinity) || (negative && x == -.infinity)
+    let x = try context.input(0, as: type)
+    let y = try context.output(0, as: Bool.self)
+    context.parallel(try context.output(0).elementCount) { range in
+      for i in range {
+        y[i] = (positive && x[i] == .infinity) || (negative && x[i] == -.infinity)
+      }
     }
   }
 

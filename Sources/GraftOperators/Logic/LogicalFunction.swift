@@ -14,7 +14,14 @@ extension LogicalFunction {
   }
 
   @inline(__always)
-  package func run(_ context: KernelContext) throws { try context.mapBooleans { value($0, $1) } }
+  package func run(_ context: KernelContext) throws {
+    let loop = BroadcastLoop(
+      [try context.input(0).shape, try context.input(1).shape], to: try context.output(0).shape)
+    let a = try context.inputUnits(0, as: UInt8.self)
+    let b = try context.inputUnits(1, as: UInt8.self)
+    let y = try context.outputUnits(0, as: UInt8.self)
+    loop.map(context, a, b, to: y, AppliedToBytes(function: self))
+  }
 
   package var differentiation: Differentiation { .zero(because: "its output is true or false") }
 
@@ -33,16 +40,10 @@ extension LogicalFunction {
   }
 }
 
-extension KernelContext {
-  /// Fills output 0 with a function of the truth values in inputs 0 and 1, which broadcast to it.
+/// A `LogicalFunction` of truth values as bytes, since a file's bool need not be 0 or 1.
+private struct AppliedToBytes<Function: LogicalFunction>: PairFunction {
+  let function: Function
+
   @inline(__always)
-  func mapBooleans(_ function: (Bool, Bool) -> Bool) throws {
-    let loop = BroadcastLoop([try input(0).shape, try input(1).shape], to: try output(0).shape)
-    // Bytes, since a file's bool need not be 0 or 1.
-    let a = try inputUnits(0, as: UInt8.self)
-    let b = try inputUnits(1, as: UInt8.self)
-    loop.map(self, a, b, to: try outputUnits(0, as: UInt8.self)) {
-      function($0 != 0, $1 != 0) ? 1 : 0
-    }
-  }
+  func callAsFunction(_ a: UInt8, _ b: UInt8) -> UInt8 { function.value(a != 0, b != 0) ? 1 : 0 }
 }

@@ -40,7 +40,9 @@ struct LabelledTensor<T: FloatingElement> {
   func copy(
     to y: UnsafeMutablePointer<T>, _ order: [Label], _ axes: EinsumAxes, _ context: KernelContext
   ) {
-    StridedCopy(axes.shape(order), order.map { stride($0) }).run(context, from: elements, to: y)
+    withExtendedLifetime(storage) {
+      StridedCopy(axes.shape(order), order.map { stride($0) }).run(context, from: elements, to: y)
+    }
   }
 
   /// The same numbers in row-major order of `order`.
@@ -63,16 +65,18 @@ struct LabelledTensor<T: FloatingElement> {
     let sums = try Tensor(uninitialized: axes.shape(staying), T.elementType)
     let y = try sums.mutablePointer(as: T.self)
     let length = axes.shape(gone).elementCount
-    let elements = source.elements
-    context.parallel(sums.elementCount, cost: length) { range in
-      for row in range {
-        let line = elements + row * length
-        var sum: T = 0
-        for i in 0..<length { sum += line[i] }
-        y[row] = sum
+    withExtendedLifetime(source) {
+      let elements = source.elements
+      context.parallel(sums.elementCount, cost: length) { range in
+        for row in range {
+          let line = elements + row * length
+          var sum: T = 0
+          for i in 0..<length { sum += line[i] }
+          y[row] = sum
+        }
       }
     }
-    return withExtendedLifetime(source) { try? LabelledTensor(sums, staying) } ?? self
+    return try LabelledTensor(sums, staying)
   }
 
   /// The distance between neighbours when some labels are walked as one axis; nil when they do not

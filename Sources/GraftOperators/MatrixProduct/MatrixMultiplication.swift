@@ -37,7 +37,8 @@ struct MatrixMultiplication<T: FloatingElement> {
       swapped.run(b, a, c, threads: threads)
       return
     }
-    if rows < RowProduct<T>.rowLimit, !transposedA, !transposedB {
+    let rowsAreStored = !transposedA || (rows == 1 && storedA == 1)
+    if rows < RowProduct<T>.rowLimit, rowsAreStored, !transposedB {
       RowProduct(self, strideA: storedA, strideB: storedB, strideC: storedC)
         .run(a, b, c, threads: threads)
       return

@@ -86,6 +86,13 @@ struct PairContraction<T: FloatingElement> {
       inner: axes.shape(inner).elementCount)
     (product.transposedA, product.strideA) = (a.isTransposed, a.stride)
     (product.transposedB, product.strideB) = (b.isTransposed, b.stride)
+    withExtendedLifetime((a, b)) { run(product, a, b, to: y, context) }
+  }
+
+  private func run(
+    _ product: MatrixMultiplication<T>, _ a: Matrices, _ b: Matrices,
+    to y: UnsafeMutablePointer<T>, _ context: KernelContext
+  ) {
     let work = product.rows &* product.columns &* max(1, product.inner)
     if work <= Self.smallProduct {
       let small = SmallProduct(product)

@@ -7,24 +7,34 @@ struct SoftmaxGradient: FloatingOperator {
   let domain = graftDomain
   let inputCount = 2...2
 
-  func outputTypes(_ context: TypeContext) throws -> [TensorType] { [try context.input(1)] }
+  func outputTypes(_ context: TypeContext) throws -> [TensorType] {
+    let y = try gradientType(context, like: 1)
+    _ = try y.shape.axis(try context.node.int("axis", default: -1))
+    return [y]
+  }
 
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
+    let axis = try context.node.int("axis", default: -1)
+    let geometry = ReductionGeometry(try context.input(1).shape, axes: [axis])
     let dy = try context.input(0, as: type)
     let y = try context.input(1, as: type)
     let dx = try context.output(0, as: type)
-    let lines = AxisLines(
-      try context.input(1).shape, axis: try context.node.int("axis", default: -1))
-    lines.run(context, cost: 4) { start, step, count in
-      var sum: T = 0
-      for i in 0..<count { sum += dy[start + i &* step] * y[start + i &* step] }
-      for i in 0..<count {
-        let position = start + i &* step
-        dx[position] = y[position] * (dy[position] - sum)
+    try withScratch(geometry.outputCount, of: type) { sums in
+      let reducer = ProductSumReducer(a: dy, b: y)
+      geometry.forEachTile(context, of: type, cost: 4) { tile, scratch in
+        geometry.reduce(tile, reducer, scratch, into: sums)
+        geometry.forEachElement(of: tile) { i, line in dx[i] = y[i] * (dy[i] - sums[line]) }
       }
     }
   }
 
   let differentiation = Differentiation.unavailable(because: "it is a gradient itself")
-  let samples: [OperatorSample] = []
+
+  var samples: [OperatorSample] {
+    [
+      OperatorSample("rows", inputs: [.random([3, 5]), .random([3, 5], seed: 1)]),
+      OperatorSample(
+        "misfit", inputs: [.random([3]), .random([4])], error: "the gradient has shape [3]"),
+    ]
+  }
 }

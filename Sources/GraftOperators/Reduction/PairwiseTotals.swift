@@ -187,3 +187,13 @@ extension ReductionGeometry {
     return lanes.total()
   }
 }
+
+/// The total of the terms of neighbouring elements.
+func pairwiseTotal<R: Reducer>(_ reducer: R, _ range: Range<Int>) -> R.Value {
+  let scratch = UnsafeMutablePointer<R.Value>.allocate(capacity: ReductionGeometry.scratchCount)
+  defer { scratch.deallocate() }
+  var lanes = PairwiseTotals(reducer, width: PairwiseTotals<R>.lanes, scratch)
+  lanes.addRun(from: range.lowerBound, count: range.count, output: 0)
+  lanes.finish()
+  return lanes.total()
+}

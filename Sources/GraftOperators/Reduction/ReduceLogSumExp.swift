@@ -8,7 +8,7 @@ import GraftTensor
 /// Source: ONNX ReduceLogSumExp-18.
 struct ReduceLogSumExp: ReductionFunction {
   let name = "ReduceLogSumExp"
-  let elementTypes = ElementType.floating
+  var elementTypes: Set<ElementType> { ElementType.floating }
 
   func run(_ context: KernelContext) throws {
     switch try kernelType(context) {
@@ -22,8 +22,7 @@ struct ReduceLogSumExp: ReductionFunction {
     let geometry = try ReductionGeometry(context)
     let x = try context.input(0, as: type)
     let y = try context.output(0, as: type)
-    let pivots = try Tensor(uninitialized: [geometry.outputCount], T.elementType)
-    let pivot = try pivots.mutablePointer(as: type)
+    try withScratch(geometry.outputCount, of: type) { pivot in
     let largest = LargestReducer(x: x)
     let sum = ShiftedExpReducer(x: x, pivot: pivot)
     geometry.forEachTile(context, of: type, cost: 8) { tile, scratch in
@@ -33,7 +32,7 @@ struct ReduceLogSumExp: ReductionFunction {
       geometry.reduce(tile, sum, scratch, into: y)
       for output in tile.outputs { y[output] = .log(y[output]) + pivot[output] }
     }
-    withExtendedLifetime(pivots) {}
+    }
   }
 
   @inline(__always)
@@ -52,27 +51,4 @@ struct ReduceLogSumExp: ReductionFunction {
       OperatorSample("integers", inputs: [.sample([1, 2] as [Int64])], error: "input 0 is int64"),
     ]
   }
-}
-
-private struct LargestReducer<T: FloatingElement>: Reducer {
-  let x: UnsafePointer<T>
-
-  @inline(__always)
-  var identity: T { .lowest }
-  @inline(__always)
-  func term(_ index: Int, _ output: Int) -> T { x[index] }
-  @inline(__always)
-  func combine(_ a: T, _ b: T) -> T { b > a ? b : a }
-}
-
-private struct ShiftedExpReducer<T: FloatingElement>: Reducer {
-  let x: UnsafePointer<T>
-  let pivot: UnsafeMutablePointer<T>
-
-  @inline(__always)
-  var identity: T { 0 }
-  @inline(__always)
-  func term(_ index: Int, _ output: Int) -> T { .vectorExp(x[index] - pivot[output]) }
-  @inline(__always)
-  func combine(_ a: T, _ b: T) -> T { a + b }
 }

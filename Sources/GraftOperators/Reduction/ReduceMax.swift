@@ -8,7 +8,7 @@ import GraftTensor
 /// Gradient: dy, shared evenly by all elements that equal y. Source: ONNX ReduceMax-20.
 struct ReduceMax: ReductionFunction {
   let name = "ReduceMax"
-  let elementTypes = ElementType.numeric.union([.bool])
+  var elementTypes: Set<ElementType> { ElementType.numeric.union([.bool]) }
 
   @inline(__always)
   func identity<T: NumericElement>(_ type: T.Type) -> T { .lowest }

@@ -8,7 +8,7 @@ import GraftTensor
 /// Gradient: dy, shared evenly by all elements that equal y. Source: ONNX ReduceMin-20.
 struct ReduceMin: ReductionFunction {
   let name = "ReduceMin"
-  let elementTypes = ElementType.numeric.union([.bool])
+  var elementTypes: Set<ElementType> { ElementType.numeric.union([.bool]) }
 
   @inline(__always)
   func identity<T: NumericElement>(_ type: T.Type) -> T { .highest }

@@ -13,6 +13,8 @@ struct ReduceProdGradient: FloatingOperator {
   func outputTypes(_ context: TypeContext) throws -> [TensorType] {
     try context.require(1, ElementType.floating)
     try context.requireSameType(1, 0)
+    try context.requireShape(
+      0, try reducedType(context, data: 1, axes: 2).shape)
     return [try context.input(1)]
   }
 
@@ -21,8 +23,7 @@ struct ReduceProdGradient: FloatingOperator {
     let dy = try context.input(0, as: type)
     let x = try context.input(1, as: type)
     let dx = try context.output(0, as: type)
-    let totals = try Tensor(uninitialized: [2, geometry.outputCount], T.elementType)
-    let product = try totals.mutablePointer(as: type)
+    try withScratch(2 * geometry.outputCount, of: type) { product in
     let zeros = product + geometry.outputCount
     let productReducer = NonzeroProductReducer(x: x)
     let zeroReducer = ZeroCountReducer(x: x)
@@ -31,20 +32,24 @@ struct ReduceProdGradient: FloatingOperator {
       geometry.reduce(tile, zeroReducer, scratch, into: zeros)
       for output in tile.outputs { product[output] *= dy[output] }
     }
-    geometry.forEachStretch(context, cost: 4) { start, count, output, step in
-      let x = x + start
-      let dx = dx + start
-      for i in 0..<count {
-        let output = output + i &* step
-        let others = x[i] == 0 ? zeros[output] - 1 : zeros[output]
-        dx[i] = others != 0 ? 0 : product[output] / (x[i] == 0 ? 1 : x[i])
-      }
+    geometry.forEachElement(context, cost: 4) { i, output in
+      let others = x[i] == 0 ? zeros[output] - 1 : zeros[output]
+      dx[i] = others != 0 ? 0 : product[output] / (x[i] == 0 ? 1 : x[i])
     }
-    withExtendedLifetime(totals) {}
+    }
   }
 
   let differentiation = Differentiation.unavailable(because: "it is a gradient itself")
-  let samples: [OperatorSample] = []
+
+  var samples: [OperatorSample] {
+    [
+      OperatorSample(
+        "a zero", attributes: ["keepdims": .int(0)],
+        inputs: [.random([]), .sample([2, 0, 3] as [Float])]),
+      OperatorSample(
+        "misfit", inputs: [.random([2]), .random([3])], error: "input 0 has shape [2]"),
+    ]
+  }
 }
 
 private struct NonzeroProductReducer<T: FloatingElement>: Reducer {

@@ -47,7 +47,8 @@ extension ReductionFunction {
   var sharesAmongEqual: Bool { false }
 
   func outputTypes(_ context: TypeContext) throws -> [TensorType] {
-    try reducedTypes(context, elementTypes)
+    try context.require(0, elementTypes)
+    return [try reducedType(context)]
   }
 
   /// Booleans are reduced as the bytes 0 and 1.
@@ -82,20 +83,21 @@ extension ReductionFunction {
 }
 
 extension Operator {
-  /// The output type of a reduction of input 0 over the axes in input 1.
-  func reducedTypes(_ context: TypeContext, _ elementTypes: Set<ElementType>) throws
-    -> [TensorType]
-  {
-    try context.require(0, elementTypes)
-    let input = try context.input(0)
+  /// The output type of a reduction.
+  ///
+  /// - Parameters:
+  ///   - data: the index of the input that is or was reduced.
+  ///   - axes: the index of the input that holds the axes.
+  func reducedType(_ context: TypeContext, data: Int = 0, axes: Int = 1) throws -> TensorType {
+    let input = try context.input(data)
     let keepsAxes = try context.node.int("keepdims", default: 1) != 0
     let reduced = try reducedAxes(
-      context.node, input.shape, given: try context.intsIfPresent(1))
+      context.node, input.shape, given: try context.intsIfPresent(axes))
     var dimensions: [Int] = []
     for (size, isReduced) in zip(input.shape, reduced) {
       if !isReduced { dimensions.append(size) } else if keepsAxes { dimensions.append(1) }
     }
-    return [TensorType(input.elementType, Shape(dimensions))]
+    return TensorType(input.elementType, Shape(dimensions))
   }
 }
 

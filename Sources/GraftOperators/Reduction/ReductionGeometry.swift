@@ -162,4 +162,33 @@ extension ReductionGeometry {
       }
     }
   }
+
+  /// Calls `body` on the kernel's threads with every element of the input and its output.
+  @inline(__always)
+  func forEachElement(_ context: KernelContext, cost: Int = 1, _ body: (Int, Int) -> Void) {
+    forEachStretch(context, cost: cost) { start, count, output, step in
+      if step == 0 {
+        for i in 0..<count { body(start &+ i, output) }
+      } else {
+        for i in 0..<count { body(start &+ i, output &+ i) }
+      }
+    }
+  }
+
+  /// Calls `body` with every element of a tile's outputs and its output.
+  @inline(__always)
+  func forEachElement(of tile: Tile, _ body: (Int, Int) -> Void) {
+    guard reducedCount > 0 else { return }
+    for run in 0..<runsPerOutput {
+      var start = tile.start + runOffset(run)
+      if hasContiguousRuns {
+        for i in 0..<inner.size { body(start &+ i, tile.output) }
+      } else {
+        for _ in 0..<inner.size {
+          for i in 0..<tile.width { body(start &+ i, tile.output &+ i) }
+          start &+= inner.stride
+        }
+      }
+    }
+  }
 }

@@ -23,6 +23,9 @@ struct ReductionGradient: Operator {
     try context.require(1, ElementType.floating)
     try context.requireSameType(1, 0, 2)
     _ = try function(context.node)
+    let output = try reducedType(context, data: 1, axes: 3).shape
+    try context.requireShape(0, output)
+    try context.requireShape(2, output)
     return [try context.input(1)]
   }
 
@@ -43,7 +46,21 @@ struct ReductionGradient: Operator {
   }
 
   let differentiation = Differentiation.unavailable(because: "it is a gradient itself")
-  let samples: [OperatorSample] = []
+
+  var samples: [OperatorSample] {
+    [
+      OperatorSample(
+        "means of rows", attributes: ["function": .string("ReduceMean")],
+        inputs: [.random([2, 1]), .random([2, 3]), .random([2, 1]), .sample([1] as [Int64])]),
+      OperatorSample(
+        "no function", attributes: ["function": .string("Conv")],
+        inputs: [.random([]), .random([3]), .random([])], error: "no reduction 'Conv'"),
+      OperatorSample(
+        "misfit", attributes: ["function": .string("ReduceSum")],
+        inputs: [.random([2]), .random([2, 3]), .random([2, 1]), .sample([1] as [Int64])],
+        error: "input 0 has shape [2]"),
+    ]
+  }
 }
 
 extension ReductionFunction {
@@ -54,8 +71,7 @@ extension ReductionFunction {
     let x = try context.input(1, as: type)
     let y = try context.input(2, as: type)
     let dx = try context.output(0, as: type)
-    let factors = try Tensor(uninitialized: [geometry.outputCount], T.elementType)
-    let factor = try factors.mutablePointer(as: type)
+    try withScratch(geometry.outputCount, of: type) { factor in
     if sharesAmongEqual {
       let equals = EqualReducer(x: x, y: y)
       geometry.forEachTile(context, of: type) { tile, scratch in
@@ -67,19 +83,10 @@ extension ReductionFunction {
         factor[output] = dy[output] * share(y[output], count: geometry.reducedCount)
       }
     }
-    geometry.forEachStretch(context, cost: 4) { start, count, output, step in
-      let x = x + start
-      let dx = dx + start
-      let y = y + output
-      let factor = factor + output
-      if step == 0 {
-        let (y, factor) = (y[0], factor[0])
-        for i in 0..<count { dx[i] = factor * slope(x[i], y) }
-      } else {
-        for i in 0..<count { dx[i] = factor[i] * slope(x[i], y[i]) }
-      }
+    geometry.forEachElement(context, cost: 4) { i, output in
+      dx[i] = factor[output] * slope(x[i], y[output])
     }
-    withExtendedLifetime(factors) {}
+    }
   }
 }
 

@@ -45,6 +45,8 @@ struct NodeRewriter {
     return output
   }
 
+  func freshName(_ base: String) -> String { names.fresh(base) }
+
   /// Emits a constant; `role` says what the node uses it for.
   mutating func constant(_ tensor: Tensor, _ role: String, for node: Node) -> String {
     let output = names.fresh("\(node.output(0))/\(role)")

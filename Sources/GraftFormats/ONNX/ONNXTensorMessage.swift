@@ -2,7 +2,7 @@ import GraftDiagnostics
 import GraftTensor
 
 /// The fields of a tensor's message, before its element type tells which of them holds the values.
-struct StoredTensor {
+struct ONNXTensorMessage {
   var name = ""
   var dimensions: [Int] = []
   var elementType = 0

@@ -1,0 +1,43 @@
+import GraftGraph
+import GraftTensor
+
+/// The gradient of ConvTranspose for X: dX[n, c, i] = sum over output channels m and taps k of dY[n, m] at
+/// the position that tap k of i reaches, times W[c, m, k].
+///
+/// Inputs: dY, X, W. Attributes: those of ConvTranspose.
+struct ConvTransposeInputGradient: FloatingOperator {
+  let name = "ConvTransposeInputGradient"
+  let domain = graftDomain
+  let inputCount = 3...3
+
+  func outputTypes(_ context: TypeContext) throws -> [TensorType] {
+    try context.require(0, ElementType.floating)
+    try context.requireSameType(0, 1, 2)
+    let geometry = try ConvolutionGeometry(
+      transposing: context.node, input: try context.shape(1), weights: try context.shape(2))
+    try requireGradientShape(context, geometry.inputShape)
+    return [try context.input(1)]
+  }
+
+  func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
+    let geometry = try ConvolutionGeometry(
+      transposing: context.node, input: try context.input(1).shape,
+      weights: try context.input(2).shape)
+    Convolution<T>(geometry: geometry, threads: context.threads).run(
+      try context.input(0, as: type), try context.input(2, as: type), nil,
+      try context.output(0, as: type))
+  }
+
+  let differentiation = Differentiation.unavailable(because: "it is a gradient itself")
+
+  var samples: [OperatorSample] {
+    [
+      OperatorSample(
+        "strides", attributes: ["strides": .ints([2])],
+        inputs: [.random([2, 3, 7]), .random([2, 2, 3]), .random([2, 3, 3])]),
+      OperatorSample(
+        "misfit", inputs: [.random([1, 3, 6]), .random([1, 2, 3]), .random([2, 3, 3])],
+        error: "the gradient has shape [1, 3, 6]"),
+    ]
+  }
+}

@@ -1,0 +1,55 @@
+import GraftGraph
+import GraftTensor
+
+/// The gradient of SoftmaxCrossEntropyLoss for the scores:
+/// dx = (softmax(x) - 1 at the label's class) * dloss * weight, over the sum of weights for `mean`.
+///
+/// Inputs: dloss, scores, labels and optionally class weights; the attributes of the forward node.
+/// Ignored positions get 0.
+struct SoftmaxCrossEntropyLossGradient: FloatingOperator {
+  let name = "SoftmaxCrossEntropyLossGradient"
+  let domain = graftDomain
+  let inputCount = 3...4
+
+  func outputTypes(_ context: TypeContext) throws -> [TensorType] {
+    [try classLossGradientType(context)]
+  }
+
+  func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
+    let labels = try ClassLabels<T>(context, scores: 1)
+    let reduction = try LossReduction(context.node)
+    let factors = labels.factors(try context.input(0, as: type), reduction)
+    let geometry = ReductionGeometry(try context.input(1).shape, axes: [1])
+    let x = try context.input(1, as: type)
+    let dx = try context.output(0, as: type)
+    try withScratch(2 * geometry.outputCount, of: type) { largest in
+      let scale = largest + geometry.outputCount
+      let largestReducer = LargestReducer(x: x)
+      let sumReducer = SumReducer(x: UnsafePointer(dx))
+      geometry.forEachTile(context, of: type, cost: 16) { tile, scratch in
+        geometry.reduce(tile, largestReducer, scratch, into: largest)
+        geometry.forEachElement(of: tile) { i, position in
+          dx[i] = .vectorExp(x[i] - largest[position])
+        }
+        geometry.reduce(tile, sumReducer, scratch, into: scale)
+        for position in tile.outputs { scale[position] = factors[position] / scale[position] }
+        geometry.forEachElement(of: tile) { i, position in
+          dx[i] = scale[position] == 0 ? 0 : dx[i] * scale[position]
+        }
+        for position in tile.outputs { dx[labels.element(position)] -= factors[position] }
+      }
+    }
+  }
+
+  let differentiation = Differentiation.unavailable(because: "it is a gradient itself")
+
+  var samples: [OperatorSample] {
+    [
+      OperatorSample(
+        "mean", inputs: [.random([]), .random([2, 3]), .sample([2, 0] as [Int64])]),
+      OperatorSample(
+        "misfit", inputs: [.random([2]), .random([2, 3]), .sample([2, 0] as [Int64])],
+        error: "input 0 has shape [2]; it must be []"),
+    ]
+  }
+}

@@ -1,0 +1,125 @@
+import GraftGraph
+import GraftTensor
+
+/// The gradient of BatchNormalization.
+///
+/// Inputs: dY, X, scale, mean, var; the attributes of the forward node. Outputs: dX, dscale, dbias;
+/// those not wanted may be left out. With z = (x - mean) / sqrt(var + epsilon), for each channel
+/// of M elements: dbias = sum(dy), dscale = sum(dy * z), and
+/// dx = scale / sqrt(var + epsilon) * dy, with `training_mode` 1
+/// dx = scale / sqrt(var + epsilon) * (dy - dbias / M - z * dscale / M).
+struct BatchNormalizationGradient: FloatingOperator {
+  let name = "BatchNormalizationGradient"
+  let domain = graftDomain
+  let inputCount = 5...5
+  let outputCount = 1...3
+
+  func outputTypes(_ context: TypeContext) throws -> [TensorType] {
+    let x = try gradientType(context, like: 1)
+    try context.requireSameType(1, 2, 3, 4)
+    try context.requireRank(1, 1...Int.max)
+    let channels: Shape = [BatchNormalization.Channels(x.shape).count]
+    for index in 2...4 {
+      try context.requireShape(index, channels)
+    }
+    _ = try context.node.float("epsilon", default: 1e-5)
+    _ = try context.node.int("training_mode", default: 0)
+    let parameter = TensorType(x.elementType, channels)
+    return [x, parameter, parameter]
+  }
+
+  func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
+    let channels = BatchNormalization.Channels(try context.input(1).shape)
+    let epsilon = try context.node.float("epsilon", default: 1e-5)
+    if try context.node.int("training_mode", default: 0) != 0 {
+      let x = try context.input(1, as: type)
+      try Standardization<T>.ofElements(x, channels.geometry, epsilon: epsilon, context) {
+        standardization, _, _ in
+        try run(standardization, channels, isTraining: true, context)
+      }
+    } else {
+      let mean = try context.input(3, as: type)
+      let variance = try context.input(4, as: type)
+      try Standardization<T>.of(mean, variance, channels.count, epsilon: epsilon) {
+        try run($0, channels, isTraining: false, context)
+      }
+    }
+  }
+
+  private func run<T: FloatingElement>(
+    _ standardization: Standardization<T>, _ channels: BatchNormalization.Channels,
+    isTraining: Bool, _ context: KernelContext
+  ) throws {
+    let dy = try context.input(0, as: T.self)
+    let x = try context.input(1, as: T.self)
+    let (center, factor) = (standardization.center, standardization.factor)
+    let wantsParameters = context.wantsOutput(1) || context.wantsOutput(2)
+    try withScratch(2 * channels.count, of: T.self) { sums in
+      let products = sums + channels.count
+      if isTraining || wantsParameters {
+        let sum = SumReducer(x: dy)
+        let product = CenteredProductReducer(a: dy, x: x, center: center)
+        channels.geometry.forEachTile(context, of: T.self, cost: 2) { tile, scratch in
+          channels.geometry.reduce(tile, sum, scratch, into: sums)
+          channels.geometry.reduce(tile, product, scratch, into: products)
+          for channel in tile.outputs { products[channel] *= factor[channel] }
+        }
+      }
+      if context.wantsOutput(1) {
+        try context.output(1, as: T.self).update(from: products, count: channels.count)
+      }
+      if context.wantsOutput(2) {
+        try context.output(2, as: T.self).update(from: sums, count: channels.count)
+      }
+      guard context.wantsOutput(0) else { return }
+      try fillInputGradient(
+        standardization, channels, isTraining ? (sums, products) : nil, context)
+    }
+  }
+
+  /// - Parameter sums: dbias and dscale, when the moments depend on the batch.
+  private func fillInputGradient<T: FloatingElement>(
+    _ standardization: Standardization<T>, _ channels: BatchNormalization.Channels,
+    _ sums: (bias: UnsafeMutablePointer<T>, scale: UnsafeMutablePointer<T>)?,
+    _ context: KernelContext
+  ) throws {
+    let dy = try context.input(0, as: T.self)
+    let x = try context.input(1, as: T.self)
+    let scale = try context.input(2, as: T.self)
+    let dx = try context.output(0, as: T.self)
+    let (center, factor) = (standardization.center, standardization.factor)
+    guard let sums else {
+      for channel in 0..<channels.count { factor[channel] *= scale[channel] }
+      channels.geometry.forEachElement(context) { i, channel in dx[i] = dy[i] * factor[channel] }
+      return
+    }
+    let share = 1 / T(channels.geometry.reducedCount)
+    let (constant, slope) = sums
+    for channel in 0..<channels.count {
+      constant[channel] *= share
+      slope[channel] *= share * factor[channel]
+      factor[channel] *= scale[channel]
+    }
+    channels.geometry.forEachElement(context, cost: 4) { i, channel in
+      let centered = x[i] - center[channel]
+      dx[i] = factor[channel] * (dy[i] - constant[channel] - centered * slope[channel])
+    }
+  }
+
+  let differentiation = Differentiation.unavailable(because: "it is a gradient itself")
+
+  var samples: [OperatorSample] {
+    [
+      OperatorSample(
+        "all outputs",
+        inputs: [
+          .random([2, 3]), .random([2, 3], seed: 1), .random([3]), .random([3], seed: 1),
+          .random([3], scale: 0.1, offset: 1),
+        ], outputCount: 3),
+      OperatorSample(
+        "misfit",
+        inputs: [.random([2, 3]), .random([3, 2]), .random([2]), .random([2]), .random([2])],
+        error: "the gradient has shape [2, 3]"),
+    ]
+  }
+}
