@@ -41,10 +41,10 @@ enum BenchCommand: Command {
       try InferenceSession(model, outputs: names.isEmpty ? nil : names, threads: threads)
     }
     let load = clock.now - start
-    let inputs = try locating(path) { try inputs(of: model, shapes, batch: batch) }
+    let tensors = try locating(path) { try inputs(of: model, shapes, batch: batch) }
     var times: [Double] = []
     for index in 0..<warmups + runs {
-      let time = try clock.measure { _ = try session.run(inputs) }
+      let time = try clock.measure { _ = try session.run(tensors) }
       if index >= warmups { times.append(time.milliseconds) }
     }
     times.sort()

@@ -70,7 +70,7 @@ public enum CommandLineTool {
   }
 
   private static func unknown(_ words: [String], _ group: [any Command.Type]) -> UsageError {
-    let names = commands.map(\.specification.name)
+    let names = commands.map { $0.specification.name }
     if let first = words.first, !group.isEmpty {
       let choices = group.map { $0.specification.name }
       guard words.count > 1 else {

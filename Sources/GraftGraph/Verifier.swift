@@ -115,7 +115,7 @@ extension Graph {
 
 extension Node {
   fileprivate mutating func verifySubgraphs(outside: Set<String>) throws {
-    for (name, attribute) in attributes {
+    for (name, attribute) in attributes.sorted(by: { $0.key < $1.key }) {
       switch attribute {
       case .graph(let graph):
         attributes[name] = .graph(

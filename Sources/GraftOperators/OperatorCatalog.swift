@@ -30,6 +30,13 @@ extension OperatorRegistry {
       Concat(),
       Constant(),
       ConstantOfShape(),
+      Conv(),
+      ConvBiasGradient(),
+      ConvInputGradient(),
+      ConvTranspose(),
+      ConvTransposeInputGradient(),
+      ConvTransposeWeightGradient(),
+      ConvWeightGradient(),
       Cos(),
       Cosh(),
       CumSum(),
@@ -155,6 +162,9 @@ extension OperatorRegistry {
       Where(),
       Xor(),
     ]
-    return OperatorRegistry(operators + [ElementwiseGradient(of: operators), ReductionGradient(of: operators)])
+    let gradients: [any Operator] = [
+      ElementwiseGradient(of: operators), ReductionGradient(of: operators),
+    ]
+    return OperatorRegistry(operators + gradients)
   }()
 }

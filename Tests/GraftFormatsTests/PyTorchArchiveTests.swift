@@ -74,14 +74,13 @@ struct PyTorchArchiveTests {
   @Test func `every byte of the archive's frame may be wrong`() throws {
     var large = archive
     large.isLarge = true
-    for data in [archive.data, large.data] {
-      for position in data.indices {
-        for value: UInt8 in [0, 1, 0x7f, 0xff] {
-          var damaged = data
-          damaged[position] = value
-          // Any tensors or one of Graft's errors will do.
-          do { for (_, tensor) in try read(damaged) { tensor.touch() } } catch is GraftError {}
-        }
+    let data = large.data
+    for position in data.indices {
+      for bits: UInt8 in [1, 0xff] {
+        var damaged = data
+        damaged[position] ^= bits
+        // Any tensors or one of Graft's errors will do.
+        do { for (_, tensor) in try read(damaged) { tensor.touch() } } catch is GraftError {}
       }
     }
   }

@@ -156,10 +156,10 @@ struct SafetensorsTests {
     ("[]", "is not that"), ("{\"x\":1}", "'x'"), ("{\"x\":{}}", "there is no 'dtype'"),
     (#"{"x":{"dtype":"F32","shape":[1]}}"#, "there is no 'data_offsets'"),
     (#"{"x":{"dtype":"F32","shape":["1"],"data_offsets":[0,4]}}"#, "'shape'"),
-    (#"{"x":{"dtype":"F32","shape":[1.5],"data_offsets":[0,4]}}"#, "1.5"),
+    (#"{"x":{"dtype":"F32","shape":[1.5],"data_offsets":[0,4]}}"#, "no 64-bit integer"),
     (
       #"{"x":{"dtype":"F32","shape":[99999999999999999999],"data_offsets":[0,4]}}"#,
-      "99999999999999999999"
+      "no 64-bit integer"
     ),
     (#"{"x":{"dtype":"F32","shape":[-1],"data_offsets":[0,4]}}"#, "cannot have the shape [-1]"),
     (

@@ -1,8 +1,9 @@
 import GraftDiagnostics
 import GraftGraph
-import GraftLearning
 import GraftTensor
 import Testing
+
+@testable import GraftLearning
 
 struct ParameterSelectionTests {
   private let graph: Graph

@@ -1,8 +1,9 @@
 import Foundation
 import Graft
-import GraftLearning
 import GraftTestSupport
 import Testing
+
+@testable import GraftLearning
 
 private let folder = SharedData.path("onnx/training")
 private let cases = GoldenFile.stems(in: folder, extension: "json")
@@ -61,7 +62,8 @@ private struct TrainingCase {
 
   init(_ name: String) throws {
     self.name = name
-    file = try GoldenFile(stem: "\(folder)/\(name)")
+    let file = try GoldenFile(stem: "\(folder)/\(name)")
+    self.file = file
     let manifest = file.manifest
     let count = manifest["batches"] as? Int ?? 0
     // Every batch is a set of its own: batches never cross sets.

@@ -60,7 +60,7 @@ struct TrainingSessionTests {
     #expect {
       _ = try run.makeAsyncIterator().nextEvent()
     } throws: {
-      "\($0)".contains("label 3") && "\($0)".contains("3 classes")
+      "\($0)".contains("is 3; the 3 classes are 0 to 2")
     }
   }
 

@@ -109,16 +109,22 @@ struct PickleMachine {
     case UInt8(ascii: "G"): try pushOpaque(8)
     case UInt8(ascii: "S"): push(.text(unquoted(try cursor.line())))
     case UInt8(ascii: "V"): push(.text(try cursor.line()))
-    case UInt8(ascii: "T"): push(.text(try cursor.text(try cursor.count(Int32.self))))
-    case UInt8(ascii: "U"), 0x8c: push(.text(try cursor.text(try cursor.count(UInt8.self))))
-    case UInt8(ascii: "X"): push(.text(try cursor.text(try cursor.count(UInt32.self))))
-    case 0x8d: push(.text(try cursor.text(try cursor.count(UInt64.self))))
+    case UInt8(ascii: "T"): try pushText(try cursor.count(Int32.self))
+    case UInt8(ascii: "U"), 0x8c: try pushText(try cursor.count(UInt8.self))
+    case UInt8(ascii: "X"): try pushText(try cursor.count(UInt32.self))
+    case 0x8d: try pushText(try cursor.count(UInt64.self))
     case UInt8(ascii: "B"): try pushOpaque(try cursor.count(UInt32.self))
     case UInt8(ascii: "C"): try pushOpaque(try cursor.count(UInt8.self))
     case 0x8e, 0x96: try pushOpaque(try cursor.count(UInt64.self))
     default: return false
     }
     return true
+  }
+
+  /// Old strings may hold any bytes; none that name a tensor do.
+  private mutating func pushText(_ byteCount: Int) throws {
+    let bytes = try cursor.take(byteCount)
+    push(String(validating: bytes, as: UTF8.self).map { .text($0) } ?? .opaque)
   }
 
   private mutating func pushOpaque(_ byteCount: Int) throws {

@@ -135,16 +135,10 @@ extension DecodingError {
       "\(Self.place(context))there is no '\(key.stringValue)'"
     case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
       "\(Self.place(context))a value is no \(type)"
-    case .dataCorrupted(let context): "\(Self.place(context))\(Self.detail(context))"
+    case .dataCorrupted(let context):
+      "\(Self.place(context))its JSON is broken or has a number that is no 64-bit integer"
     @unknown default: "\(self)"
     }
-  }
-
-  /// The parser's own words, which say more than that the JSON is not valid.
-  private static func detail(_ context: Context) -> String {
-    let error = context.underlyingError.map { $0 as NSError }
-    let text = error?.userInfo["NSDebugDescription"] as? String ?? context.debugDescription
-    return text.hasSuffix(".") ? String(text.dropLast()) : text
   }
 
   private static func place(_ context: Context) -> String {

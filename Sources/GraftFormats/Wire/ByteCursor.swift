@@ -61,8 +61,14 @@ struct ByteCursor {
     return text
   }
 
-  /// The next `count` bytes as text; what is no UTF-8 is replaced.
+  /// The next `count` bytes as text.
+  ///
+  /// - Throws: `damaged` also when they are no UTF-8.
   mutating func text(_ count: Int) throws -> String {
-    String(decoding: try take(count), as: UTF8.self)
+    let start = position
+    guard let text = String(validating: try take(count), as: UTF8.self) else {
+      throw GraftError(.damaged, "the \(count) bytes at byte \(start) are no text")
+    }
+    return text
   }
 }

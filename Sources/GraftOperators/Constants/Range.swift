@@ -102,12 +102,15 @@ struct RangeOperator: Operator {
       OperatorSample("long step", inputs: scalars(5, 0, .min as Int64), skipsOracle: true),
       OperatorSample("no step", inputs: scalars(0, 1, 0 as Int64), error: "cannot have steps of 0"),
       OperatorSample("no float step", inputs: scalars(0, 1, 0 as Float), error: "steps of 0"),
-      OperatorSample("too far", inputs: scalars(.min, .max, 1 as Int64), error: "cannot have steps"),
+      OperatorSample(
+        "too far", inputs: scalars(.min, .max, 1 as Int64), error: "cannot have steps"),
       OperatorSample(
         "not a number", inputs: scalars(0, .nan, 1 as Float), error: "cannot have steps"),
       OperatorSample(
         "types",
-        inputs: [.sample([0] as [Int64], []), .sample([1] as [Int32], []), .sample([1] as [Int64], [])],
+        inputs: [
+          .sample([0] as [Int64], []), .sample([1] as [Int32], []), .sample([1] as [Int64], []),
+        ],
         error: "input 1 is int32"),
     ]
   }

@@ -17,7 +17,7 @@ struct TransposedPatchPanels<T: FloatingElement>: PanelSource {
         if column + x < columns.upperBound {
           pack(column + x, inner, target + x)
         } else {
-          for p in 0..<inner.count { target[p &* width] = 0 }
+          for p in 0..<inner.count { target[p &* width &+ x] = 0 }
         }
       }
       target += inner.count * width

@@ -64,7 +64,8 @@ struct GatherND: MovingOperator {
           .random([2, 2, 3, 2]), .sample([0, 1, 2, 2, 1, 0, 0, 0] as [Int64], [2, 2, 2, 1]),
         ]),
       OperatorSample("one element", inputs: [.random([3]), .sample([1] as [Int64], [1])]),
-      OperatorSample("empty tuples", inputs: [.random([2]), .sample([] as [Int64], [3, 0])], skipsOracle: true),
+      OperatorSample(
+        "empty tuples", inputs: [.random([2]), .sample([] as [Int64], [3, 0])], skipsOracle: true),
       OperatorSample("nothing", inputs: [.random([2, 2]), .sample([] as [Int64], [0, 1])]),
       OperatorSample(
         "integers", inputs: [.sample([5, 6, 7] as [Int64]), .sample([2, 0] as [Int64], [2, 1])]),

@@ -36,7 +36,8 @@ struct OneHot: MovingOperator {
     let axis = try node.int("axis", default: -1)
     guard axis >= -indices.rank - 1, axis <= indices.rank else {
       throw GraftError(
-        .invalidArgument, "axis \(axis) is outside the \(indices.rank + 1) dimensions of the output")
+        .invalidArgument, "axis \(axis) is outside the \(indices.rank + 1) dimensions of the output"
+      )
     }
     return axis < 0 ? axis + indices.rank + 1 : axis
   }

@@ -63,7 +63,8 @@ struct ReverseSequence: MovingOperator {
       OperatorSample(
         "batch first", attributes: batchFirst,
         inputs: [.random([2, 4, 3]), .sample([2, 0] as [Int64])]),
-      OperatorSample("bytes", inputs: [.sample([1, 2, 3] as [UInt8], [3, 1]), .sample([2] as [Int64])]),
+      OperatorSample(
+        "bytes", inputs: [.sample([1, 2, 3] as [UInt8], [3, 1]), .sample([2] as [Int64])]),
       OperatorSample(
         "too long", inputs: [.random([4, 2]), .sample([4, 5] as [Int64])],
         error: "a sequence has length 5; it must be from 0 to 4"),

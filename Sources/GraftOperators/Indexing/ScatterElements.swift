@@ -57,13 +57,20 @@ struct ScatterElements: ScatteringOperator {
         inputs: [.random([1, 5]), .sample([1, -2] as [Int32], [1, 2]), .random([1, 2])]),
       OperatorSample(
         "smaller", attributes: ["axis": .int(1)],
-        inputs: [.random([2, 4, 3]), .sample([3, 0, 1, 2] as [Int64], [1, 2, 2]), .random([1, 2, 2])]),
+        inputs: [
+          .random([2, 4, 3]), .sample([3, 0, 1, 2] as [Int64], [1, 2, 2]), .random([1, 2, 2]),
+        ]),
       OperatorSample(
         "add", attributes: reduction("add"),
-        inputs: [.random([3, 2]), .sample([0, 1, 0, 1, 2, 1] as [Int64], [3, 2]), .random([3, 2], seed: 1)]),
+        inputs: [
+          .random([3, 2]), .sample([0, 1, 0, 1, 2, 1] as [Int64], [3, 2]),
+          .random([3, 2], seed: 1),
+        ]),
       OperatorSample(
         "add along the last axis", attributes: reduction("add", axis: -1),
-        inputs: [.random([2, 3]), .sample([0, 0, 0, 2, 1, 2, 2, 2] as [Int64], [2, 4]), .random([2, 4])]),
+        inputs: [
+          .random([2, 3]), .sample([0, 0, 0, 2, 1, 2, 2, 2] as [Int64], [2, 4]), .random([2, 4]),
+        ]),
       OperatorSample(
         "multiply", attributes: reduction("mul"),
         inputs: [.random([3, 3]), rows, .random([2, 3])], differentiableInputs: []),

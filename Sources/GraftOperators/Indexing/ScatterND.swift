@@ -48,7 +48,8 @@ struct ScatterND: ScatteringOperator {
           .random([4, 2]), .sample([3, 0, 1, 2] as [Int64], [2, 2, 1]), .random([2, 2, 2]),
         ]),
       OperatorSample(
-        "add", attributes: reduction("add"), inputs: [.random([3, 2]), twice, .random([3, 2], seed: 1)]),
+        "add", attributes: reduction("add"),
+        inputs: [.random([3, 2]), twice, .random([3, 2], seed: 1)]),
       OperatorSample(
         "multiply", attributes: reduction("mul"),
         inputs: [.random([3, 2]), twice, .random([3, 2], seed: 1)], differentiableInputs: []),

@@ -25,7 +25,9 @@ struct Slice: MovingOperator {
       try context.input(0).shape, starts: try context.ints(1), ends: try context.ints(2),
       axes: try context.intsIfPresent(3), steps: try context.intsIfPresent(4))
     StridedCopy(geometry.shape, geometry.strides, start: geometry.start)
-      .run(context, from: try context.inputUnits(0, as: unit), to: try context.outputUnits(0, as: unit))
+      .run(
+        context, from: try context.inputUnits(0, as: unit), to: try context.outputUnits(0, as: unit)
+      )
   }
 
   let differentiation = Differentiation.rule { builder in
@@ -42,7 +44,8 @@ struct Slice: MovingOperator {
     return [
       OperatorSample("first axes", inputs: [.random([4, 5]), ints(1, 0), ints(3, 4)]),
       OperatorSample("one axis", inputs: [.random([4, 5]), ints(1), ints(4), ints(1)]),
-      OperatorSample("steps", inputs: [.random([5, 7]), ints(0, 1), ints(5, 7), ints(0, 1), ints(2, 3)]),
+      OperatorSample(
+        "steps", inputs: [.random([5, 7]), ints(0, 1), ints(5, 7), ints(0, 1), ints(2, 3)]),
       OperatorSample(
         "backwards",
         inputs: [.random([3, 6]), ints(-1), ints(.min), ints(-1), ints(-2)]),

@@ -105,7 +105,8 @@ struct TopK: NumericOperator {
       OperatorSample(
         "int32", attributes: ["largest": .int(0)],
         inputs: [.sample([2, -5, 5] as [Int32]), count(2)], outputCount: 2),
-      OperatorSample("uint8", inputs: [.sample([2, 250, 5] as [UInt8]), count(2)], outputCount: 2),
+      OperatorSample(
+        "uint8", inputs: [.sample([2, 250, 5] as [UInt8]), count(2)], outputCount: 2),
       OperatorSample("int8", inputs: [.sample([2, -25, 5] as [Int8]), count(2)], outputCount: 2),
       OperatorSample(
         "too many", inputs: [.random([2, 3]), count(4)], outputCount: 2,

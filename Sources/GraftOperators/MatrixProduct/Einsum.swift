@@ -88,9 +88,9 @@ struct Einsum: FloatingOperator {
 
   let differentiation = Differentiation.rule { builder in
     let equation = try Einsum.equation(builder.node)
-    return equation.operands.indices.map { index in
+    return try equation.operands.indices.map { index in
       builder.wants(index)
-        ? EinsumGradientTerms(equation, operand: index).add(to: &builder) : nil
+        ? try EinsumGradientTerms(equation, operand: index).add(to: &builder) : nil
     }
   }
 
@@ -130,6 +130,9 @@ struct Einsum: FloatingOperator {
       sample("ij,jk->ik", [1, 4], [4, 3]),
       sample("ij,ij->ij", [1, 4], [3, 4]),
       sample("ij,ij->i", [1, 4], [3, 1]),
+      sample("i...j,...ij->...", [2, 3, 1], [4, 1, 1, 5]),
+      sample("iij,j->ji", [2, 2, 1], [3]),
+      sample("iii->", [3, 3, 3]),
       sample(",i->i", [], [3]),
       sample(" i j , j k -> k i ", [2, 3], [3, 4]),
       sample("ij,jk->ik", [0, 3], [3, 2]),

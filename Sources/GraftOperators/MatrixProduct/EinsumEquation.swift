@@ -97,7 +97,9 @@ struct EinsumEquation {
   /// Letters that occur in no term.
   var unusedLetters: [Label] {
     let used = Set(operands.joined())
-    return (UInt8(ascii: "A")...UInt8(ascii: "z")).filter { Self.isLetter($0) && !used.contains($0) }
+    return (UInt8(ascii: "A")...UInt8(ascii: "z")).filter {
+      Self.isLetter($0) && !used.contains($0)
+    }
   }
 }
 

@@ -1,3 +1,4 @@
+import GraftDiagnostics
 import GraftGraph
 
 /// The nodes that compute the gradient of an Einsum for one operand.
@@ -17,7 +18,9 @@ struct EinsumGradientTerms {
 
   /// Adds the nodes and gives the name of the gradient. It may be larger than the operand where that
   /// broadcasts, with the axes that the operand lacks in front.
-  func add(to builder: inout GradientBuilder) -> String {
+  ///
+  /// - Throws: `unsupported` when there are no letters left for the second axes of repeated labels.
+  func add(to builder: inout GradientBuilder) throws -> String {
     var terms = [equation.output]
     var values = [builder.outputGradient]
     for (other, labels) in equation.operands.enumerated() where other != index {
@@ -29,24 +32,32 @@ struct EinsumGradientTerms {
     var target = term
     var letters = equation.unusedLetters.makeIterator()
     for (position, label) in term.enumerated() where term.firstIndex(of: label) != position {
-      guard let letter = letters.next() else { continue }
+      let letter = try letters.next().orThrow {
+        GraftError(
+          .unsupported, "the equation uses so many letters that none is left for its gradient")
+      }
       terms.append([label, letter])
       values.append(unitMatrix(position, of: operand, &builder))
       target[position] = letter
     }
-    if !reached.isSuperset(of: term) {
+    let isReached = reached.isSuperset(of: term)
+    if !isReached {
       terms.append(target)
       let one = builder.scalar(1, like: operand)
       values.append(builder.add("Expand", [one, builder.shape(of: operand)]))
     }
-    return addEinsum(terms, values, target, operand, &builder)
+    // A label that was summed over may have size 1 in the other operands.
+    let expands = isReached && !Set(term).isSubset(of: equation.output)
+    return product(terms, values, target, like: operand, expands: expands, &builder)
   }
 
-  /// The product of the terms. Where the operand's ellipsis is not in front, axes that broadcasting
-  /// added stand in the middle: they are summed with the ellipsis moved to the front.
-  private func addEinsum(
+  /// The product of the terms, at least as large as the operand.
+  ///
+  /// Where the operand's ellipsis is not in front, axes that broadcasting added stand in the middle:
+  /// they are summed with the ellipsis moved to the front.
+  private func product(
     _ terms: [[EinsumEquation.Label]], _ values: [String], _ target: [EinsumEquation.Label],
-    _ operand: String, _ builder: inout GradientBuilder
+    like operand: String, expands: Bool, _ builder: inout GradientBuilder
   ) -> String {
     func einsum(
       _ terms: [[EinsumEquation.Label]], _ values: [String], _ output: [EinsumEquation.Label]
@@ -57,9 +68,10 @@ struct EinsumGradientTerms {
     }
     let letters = target.filter { $0 != EinsumEquation.ellipsis }
     let ordered = letters.count < target.count ? [EinsumEquation.ellipsis] + letters : letters
-    let product = einsum(terms, values, ordered)
+    let model = ordered == target ? operand : einsum([target], [operand], ordered)
+    var product = einsum(terms, values, ordered)
+    if expands { product = builder.add("Expand", [product, builder.shape(of: model)]) }
     guard ordered != target else { return product }
-    let model = einsum([target], [operand], ordered)
     let summed = builder.add("SumToShape", domain: graftDomain, [product, model])
     return einsum([ordered], [summed], target)
   }

@@ -52,7 +52,8 @@ struct PairContraction<T: FloatingElement> {
     ) throws {
       let height = axes.shape(rows).elementCount
       let width = axes.shape(columns).elementCount
-      if let down = factor.commonStride(rows, axes), let right = factor.commonStride(columns, axes) {
+      if let down = factor.commonStride(rows, axes), let right = factor.commonStride(columns, axes)
+      {
         if right == 1 || width == 1 {
           self.init(factor, isTransposed: false, stride: max(1, height == 1 ? width : down))
           return

@@ -56,7 +56,9 @@ struct Softmax: FloatingOperator {
       OperatorSample("rows of one", inputs: [.random([3, 1])]),
       OperatorSample("empty rows", inputs: [.random([2, 0])]),
       OperatorSample("no rows", inputs: [.random([0, 2])]),
-      OperatorSample("large values", inputs: [.sample([1000, 1001, -1000] as [Float], [1, 3])]),
+      OperatorSample(
+        "large values", inputs: [.sample([1000, 1001, -1000] as [Float], [1, 3])],
+        differentiableInputs: []),
       OperatorSample(
         "masked", inputs: [.sample([-.infinity, 1, 2, -.infinity] as [Float], [2, 2])],
         differentiableInputs: []),

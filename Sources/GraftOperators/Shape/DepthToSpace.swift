@@ -41,7 +41,8 @@ struct DepthToSpace: MovingOperator {
       OperatorSample(
         "blocks of three", attributes: ["blocksize": .int(3), "mode": crd],
         inputs: [.random([1, 18, 2, 5])]),
-      OperatorSample("blocks of one", attributes: ["blocksize": .int(1)], inputs: [.random([1, 3, 2, 2])]),
+      OperatorSample(
+        "blocks of one", attributes: ["blocksize": .int(1)], inputs: [.random([1, 3, 2, 2])]),
       OperatorSample("empty", attributes: ["blocksize": .int(2)], inputs: [.random([0, 4, 2, 2])]),
       OperatorSample(
         "misfit", attributes: ["blocksize": .int(2)], inputs: [.random([1, 6, 2, 2])],

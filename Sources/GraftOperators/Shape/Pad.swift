@@ -96,15 +96,18 @@ struct Pad: MovingOperator {
       OperatorSample(
         "zeros", inputs: [.random([2, 3]), .sample([1, 0, 2, 1] as [Int64])]),
       OperatorSample(
-        "constant", inputs: [.random([3]), .sample([1, 2] as [Int64]), .sample([1.5] as [Float], [])]),
+        "constant",
+        inputs: [.random([3]), .sample([1, 2] as [Int64]), .sample([1.5] as [Float], [])]),
       OperatorSample(
         "picture", inputs: [.random([1, 2, 3, 3]), .sample([0, 0, 1, 1, 0, 0, 1, 1] as [Int64])]),
       OperatorSample(
-        "axes", inputs: [
+        "axes",
+        inputs: [
           .random([2, 3, 2]), .sample([2, 1] as [Int64]), nil, .sample([1] as [Int64]),
         ]),
       OperatorSample(
-        "negative axes", inputs: [
+        "negative axes",
+        inputs: [
           .random([2, 3, 2]), .sample([0, 1, 1, -1] as [Int64]), nil,
           .sample([-1, 0] as [Int32]),
         ]),
@@ -131,7 +134,8 @@ struct Pad: MovingOperator {
       OperatorSample("nothing", inputs: [.random([2, 2]), .sample([0, 0, 0, 0] as [Int64])]),
       OperatorSample("scalar", inputs: [.random([]), .sample([] as [Int64])]),
       OperatorSample(
-        "integers", inputs: [
+        "integers",
+        inputs: [
           .sample([1, 2] as [Int64]), .sample([1, 1] as [Int64]), .sample([7] as [Int64], []),
         ]),
       OperatorSample(

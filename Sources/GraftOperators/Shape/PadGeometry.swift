@@ -71,7 +71,8 @@ struct PadGeometry {
     let (kept, overflow) = left.addingReportingOverflow(min(after, 0))
     guard before >= -size, after >= -size, !overflow, kept >= 0 else {
       throw GraftError(
-        .shapeMismatch, "pads \(before) and \(after) take away more than the \(size) elements of "
+        .shapeMismatch,
+        "pads \(before) and \(after) take away more than the \(size) elements of "
           + "axis \(axis)")
     }
     let added = try sumOfSizes(max(before, 0), max(after, 0))

@@ -39,7 +39,9 @@ struct Tile: MovingOperator {
     let shape = Shape(zip(repeats, input).flatMap { [$0, $1] })
     let strides = input.strides.flatMap { [0, $0] }
     StridedCopy(shape, strides)
-      .run(context, from: try context.inputUnits(0, as: unit), to: try context.outputUnits(0, as: unit))
+      .run(
+        context, from: try context.inputUnits(0, as: unit), to: try context.outputUnits(0, as: unit)
+      )
   }
 
   let differentiation = Differentiation.rule { builder in

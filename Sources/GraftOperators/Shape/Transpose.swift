@@ -29,7 +29,9 @@ struct Transpose: MovingOperator {
     let order = try Self.permutation(context.node, rank: shape.rank)
     let strides = shape.strides
     StridedCopy(try context.output(0).shape, order.map { strides[$0] })
-      .run(context, from: try context.inputUnits(0, as: unit), to: try context.outputUnits(0, as: unit))
+      .run(
+        context, from: try context.inputUnits(0, as: unit), to: try context.outputUnits(0, as: unit)
+      )
   }
 
   let differentiation = Differentiation.rule { builder in

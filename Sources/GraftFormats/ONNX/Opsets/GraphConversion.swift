@@ -45,7 +45,8 @@ final class GraphConversion {
   }
 
   private func convertSubgraphs(of node: inout Node, _ facts: ValueFacts) throws {
-    for (name, attribute) in node.attributes {
+    // In a fixed order, since it decides the names of new values.
+    for (name, attribute) in node.attributes.sorted(by: { $0.key < $1.key }) {
       switch attribute {
       case .graph(let graph): node.attributes[name] = .graph(try convert(graph, around: facts))
       case .graphs(let graphs):

@@ -58,7 +58,7 @@ extension OpsetRule {
   ) -> OpsetRule {
     OpsetRule(op, version) { node, rewriter in
       var node = node
-      for (name, old) in attributes {
+      for (name, old) in attributes.sorted(by: { $0.key < $1.key }) {
         guard let value = node.attributes.removeValue(forKey: name) else { continue }
         guard old.matches(value) else {
           throw NeedsNewerOpset("its attribute '\(name)' is newer")
