@@ -77,9 +77,13 @@ struct BatchNormalization: FloatingOperator {
     let bias = try context.input(2, as: T.self)
     let y = try context.output(0, as: T.self)
     let (center, factor) = (standardization.center, standardization.factor)
-    for channel in 0..<channels.count { factor[channel] *= scale[channel] }
+    let shift = standardization.remainder
+    for channel in 0..<channels.count {
+      factor[channel] *= scale[channel]
+      shift[channel] = bias[channel] - shift[channel] * factor[channel]
+    }
     channels.geometry.forEachElement(context, cost: 2) { i, channel in
-      y[i] = (x[i] - center[channel]) * factor[channel] + bias[channel]
+      y[i] = (x[i] - center[channel]) * factor[channel] + shift[channel]
     }
   }
 

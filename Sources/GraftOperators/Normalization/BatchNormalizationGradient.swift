@@ -53,6 +53,7 @@ struct BatchNormalizationGradient: FloatingOperator {
     let dy = try context.input(0, as: T.self)
     let x = try context.input(1, as: T.self)
     let (center, factor) = (standardization.center, standardization.factor)
+    let remainder = standardization.remainder
     let wantsParameters = context.wantsOutput(1) || context.wantsOutput(2)
     try withScratch(2 * channels.count, of: T.self) { sums in
       let products = sums + channels.count
@@ -62,7 +63,10 @@ struct BatchNormalizationGradient: FloatingOperator {
         channels.geometry.forEachTile(context, of: T.self, cost: 2) { tile, scratch in
           channels.geometry.reduce(tile, sum, scratch, into: sums)
           channels.geometry.reduce(tile, product, scratch, into: products)
-          for channel in tile.outputs { products[channel] *= factor[channel] }
+          for channel in tile.outputs {
+            products[channel] -= remainder[channel] * sums[channel]
+            products[channel] *= factor[channel]
+          }
         }
       }
       if context.wantsOutput(1) {
@@ -96,8 +100,9 @@ struct BatchNormalizationGradient: FloatingOperator {
     let share = 1 / T(channels.geometry.reducedCount)
     let (constant, slope) = sums
     for channel in 0..<channels.count {
-      constant[channel] *= share
       slope[channel] *= share * factor[channel]
+      constant[channel] *= share
+      constant[channel] -= standardization.remainder[channel] * slope[channel]
       factor[channel] *= scale[channel]
     }
     channels.geometry.forEachElement(context, cost: 4) { i, channel in

@@ -58,7 +58,8 @@ struct GroupStandardization {
         for row in 0..<examples * channels {
           center[row] = standardization.center[group(row)]
           factor[row] = standardization.factor[group(row)] * scale[row % channels]
-          offset[row] = bias[row % channels]
+          offset[row] =
+            bias[row % channels] - standardization.remainder[group(row)] * factor[row]
         }
         channelGeometry.forEachElement(context, cost: 2) { i, row in
           y[i] = (x[i] - center[row]) * factor[row] + offset[row]
@@ -84,7 +85,10 @@ struct GroupStandardization {
         channelGeometry.forEachTile(context, of: type, cost: 2) { tile, scratch in
           channelGeometry.reduce(tile, sum, scratch, into: sums)
           channelGeometry.reduce(tile, product, scratch, into: products)
-          for row in tile.outputs { products[row] *= standardization.factor[group(row)] }
+          for row in tile.outputs {
+            products[row] -= standardization.remainder[group(row)] * sums[row]
+            products[row] *= standardization.factor[group(row)]
+          }
         }
         try fillParameterGradient(1, products, context)
         try fillParameterGradient(2, sums, context)
@@ -131,8 +135,8 @@ struct GroupStandardization {
         product += products[row] * scale[row % channels]
       }
       for row in members {
-        sums[row] = sum * share
         products[row] = product * share * standardization.factor[group]
+        sums[row] = sum * share - standardization.remainder[group] * products[row]
       }
     }
     try withScratch(2 * examples * channels, of: T.self) { factor in

@@ -61,14 +61,17 @@ struct LayerNormalization: FloatingOperator {
         geometry.findMoments(of: x, tile, scratch, mean: mean, variance: factor)
         for row in tile.outputs {
           factor[row] = 1 / (factor[row] + epsilon).squareRoot()
-          let (center, factor) = (T(mean[row]), T(factor[row]))
+          // The mean in two parts, for elements far from 0 whose differences are small.
+          let center = T(mean[row])
+          let shift = T((mean[row] - center.double) * factor[row])
+          let factor = T(factor[row])
           let x = x + row * count
           let y = y + row * count
           let scale = scale.row(row)
           if let bias = bias?.row(row) {
-            for j in 0..<count { y[j] = (x[j] - center) * factor * scale[j] + bias[j] }
+            for j in 0..<count { y[j] = ((x[j] - center) * factor - shift) * scale[j] + bias[j] }
           } else {
-            for j in 0..<count { y[j] = (x[j] - center) * factor * scale[j] }
+            for j in 0..<count { y[j] = ((x[j] - center) * factor - shift) * scale[j] }
           }
         }
       }

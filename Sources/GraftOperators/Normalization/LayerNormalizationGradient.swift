@@ -46,6 +46,7 @@ struct LayerNormalizationGradient: FloatingOperator {
     let x = try context.input(1, as: T.self)
     let dx = try context.output(0, as: T.self)
     let (center, factor) = (standardization.center, standardization.factor)
+    let remainder = standardization.remainder
     let count = geometry.reducedCount
     try withScratch(2 * geometry.outputCount, of: T.self) { sums in
       let products = sums + geometry.outputCount
@@ -61,9 +62,10 @@ struct LayerNormalizationGradient: FloatingOperator {
         geometry.reduce(tile, sum, scratch, into: sums)
         geometry.reduce(tile, product, scratch, into: products)
         for row in tile.outputs {
-          let (center, factor) = (center[row], factor[row])
-          let mean = sums[row] / T(count)
-          let slope = products[row] / T(count) * factor * factor
+          let (center, factor, remainder) = (center[row], factor[row], remainder[row])
+          let product = products[row] - remainder * sums[row]
+          let slope = product / T(count) * factor * factor
+          let mean = sums[row] / T(count) - remainder * slope
           let x = x + row * count
           let dx = dx + row * count
           for j in 0..<count { dx[j] = factor * (dx[j] - mean - (x[j] - center) * slope) }
@@ -80,11 +82,12 @@ struct LayerNormalizationGradient: FloatingOperator {
     let x = try context.input(1, as: T.self)
     let dscale = try context.output(1, as: T.self)
     let (center, factor) = (standardization.center, standardization.factor)
+    let remainder = standardization.remainder
     let isSummed = try context.output(1).shape.broadcastStrides(to: shape).map { $0 == 0 }
     let geometry = ReductionGeometry(shape, reduced: isSummed)
     try withScratch(shape.elementCount, of: T.self) { products in
       rows.forEachElement(context, cost: 2) { i, row in
-        products[i] = dy[i] * ((x[i] - center[row]) * factor[row])
+        products[i] = dy[i] * ((x[i] - center[row] - remainder[row]) * factor[row])
       }
       let sum = SumReducer(x: UnsafePointer(products))
       geometry.forEachTile(context, of: T.self) { tile, scratch in

@@ -26,11 +26,13 @@ struct MeanVarianceNormalization: FloatingOperator {
     let y = try context.output(0, as: type)
     try Standardization.ofElements(x, geometry, epsilon: 0, context) { standardization, _, variance in
       let (center, factor) = (standardization.center, standardization.factor)
+      let shift = standardization.remainder
       for output in 0..<geometry.outputCount {
         factor[output] = T(1 / (variance[output].squareRoot() + 1e-9))
+        shift[output] *= factor[output]
       }
       geometry.forEachElement(context, cost: 2) { i, output in
-        y[i] = (x[i] - center[output]) * factor[output]
+        y[i] = (x[i] - center[output]) * factor[output] - shift[output]
       }
     }
   }

@@ -33,11 +33,14 @@ struct MeanVarianceNormalizationGradient: FloatingOperator {
           geometry.reduce(tile, sum, scratch, into: means)
           geometry.reduce(tile, product, scratch, into: slopes)
           for output in tile.outputs {
+            let remainder = standardization.remainder[output]
+            slopes[output] -= remainder * means[output]
             let deviation = T(variance[output].squareRoot())
             factor[output] = 1 / (deviation + 1e-9)
-            means[output] /= T(geometry.reducedCount)
             slopes[output] *=
               deviation == 0 ? 0 : factor[output] / (deviation * T(geometry.reducedCount))
+            means[output] /= T(geometry.reducedCount)
+            means[output] -= remainder * slopes[output]
           }
         }
         geometry.forEachElement(context, cost: 4) { i, output in

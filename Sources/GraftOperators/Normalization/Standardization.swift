@@ -1,11 +1,16 @@
 import GraftGraph
 import GraftTensor
 
-/// How the outputs of a reduction geometry standardize their elements: z = (x - center) * factor.
+/// How the outputs of a reduction geometry standardize their elements:
+/// z = (x - center - remainder) * factor.
 ///
-/// The arrays hold one value for each output.
+/// The arrays hold one value for each output. The mean is kept in two parts, for elements far from 0
+/// whose differences are small.
 struct Standardization<T: FloatingElement> {
+  /// The mean, rounded.
   let center: UnsafeMutablePointer<T>
+  /// What rounding took from the mean.
+  let remainder: UnsafeMutablePointer<T>
   /// One over the standard deviation.
   let factor: UnsafeMutablePointer<T>
 
@@ -32,13 +37,15 @@ struct Standardization<T: FloatingElement> {
     _ mean: UnsafePointer<Moment>, _ variance: UnsafePointer<Moment>, _ count: Int,
     epsilon: Float, _ body: (Self) throws -> Void
   ) throws {
-    try withScratch(2 * count, of: T.self) { center in
-      let factor = center + count
+    try withScratch(3 * count, of: T.self) { center in
+      let remainder = center + count
+      let factor = remainder + count
       for output in 0..<count {
         center[output] = T(mean[output])
+        remainder[output] = T(mean[output].double - center[output].double)
         factor[output] = T(1 / (variance[output].double + Double(epsilon)).squareRoot())
       }
-      try body(Self(center: center, factor: factor))
+      try body(Self(center: center, remainder: remainder, factor: factor))
     }
   }
 }

@@ -15,19 +15,22 @@ final class GraphConversion {
   private let source: Int
   private let target: Int
   private let names: NameSource
+  private let nodeNames: NameSource
   private(set) var failures: [Failure] = []
 
   init(_ graph: Graph, from source: Int, to target: Int) {
     self.source = source
     self.target = target
     names = NameSource(avoiding: graph.valueNames)
+    nodeNames = NameSource(avoiding: Set(graph.allNodes.map(\.name)))
   }
 
   func convert(_ graph: Graph) throws -> Graph { try convert(graph, around: nil) }
 
   private func convert(_ graph: Graph, around outer: ValueFacts?) throws -> Graph {
     var rewriter = NodeRewriter(
-      facts: ValueFacts(graph, around: outer), isUpgrade: source < target, names: names)
+      facts: ValueFacts(graph, around: outer), isUpgrade: source < target, names: names,
+      nodeNames: nodeNames)
     var result = graph
     result.nodes = []
     result.nodes.reserveCapacity(graph.nodes.count)
@@ -40,7 +43,7 @@ final class GraphConversion {
       }
     }
     for (name, tensor) in rewriter.initializers { result.initializers[name] = tensor }
-    result.removeConstants(readBefore: rewriter.facts.reads)
+    result.removeUnread(rewriter.facts.reads.union(rewriter.constantNames))
     return result
   }
 
@@ -125,9 +128,9 @@ private struct Stage {
 }
 
 extension Graph {
-  /// Removes constants that were read only by forms of nodes that are gone.
-  fileprivate mutating func removeConstants(readBefore: Set<String>) {
-    let unread = readBefore.subtracting(allReads)
+  /// Removes those of the constants `names` that only forms of nodes read which are gone.
+  fileprivate mutating func removeUnread(_ names: Set<String>) {
+    let unread = names.subtracting(allReads)
     guard !unread.isEmpty else { return }
     nodes.removeAll { $0.op == "Constant" && $0.domain.isEmpty && unread.contains($0.output(0)) }
     let inputNames = Set(inputs.map(\.name))

@@ -7,13 +7,20 @@ struct NodeRewriter {
   private var emitted: [Node] = []
   /// Initializers that nodes were turned into.
   private(set) var initializers: [(name: String, tensor: Tensor)] = []
+  /// The constants that rules made; later rules may turn them into attributes again.
+  private(set) var constantNames: Set<String> = []
   private let isUpgrade: Bool
   private let names: NameSource
+  private let nodeNames: NameSource
 
-  init(facts: ValueFacts, isUpgrade: Bool, names: NameSource) {
+  /// - Parameters:
+  ///   - names: makes names for values.
+  ///   - nodeNames: makes names for nodes, which must differ as well.
+  init(facts: ValueFacts, isUpgrade: Bool, names: NameSource, nodeNames: NameSource) {
     self.facts = facts
     self.isUpgrade = isUpgrade
     self.names = names
+    self.nodeNames = nodeNames
   }
 
   mutating func learn(_ node: Node) { facts.learn(node) }
@@ -40,8 +47,8 @@ struct NodeRewriter {
     let output = output ?? names.fresh("\(node.output(0))/\(op)")
     emit(
       Node(
-        op, name: node.name.isEmpty ? "" : "\(node.name)/\(op)", inputs: inputs, outputs: [output],
-        attributes: attributes, documentation: node.documentation))
+        op, name: node.name.isEmpty ? "" : nodeNames.fresh("\(node.name)/\(op)"), inputs: inputs,
+        outputs: [output], attributes: attributes, documentation: node.documentation))
     return output
   }
 
@@ -50,6 +57,7 @@ struct NodeRewriter {
   /// Emits a constant; `role` says what the node uses it for.
   mutating func constant(_ tensor: Tensor, _ role: String, for node: Node) -> String {
     let output = names.fresh("\(node.output(0))/\(role)")
+    constantNames.insert(output)
     emit(
       Node("Constant", inputs: [], outputs: [output], attributes: ["value": .tensor(tensor)]))
     return output

@@ -31,19 +31,24 @@ struct ValueFacts {
     }
   }
 
-  func constant(_ name: String) -> Tensor? { constants[name] }
-  func rank(_ name: String) -> Int? { types[name]?.rank }
-  func elementType(_ name: String) -> ElementType? { types[name]?.elementType }
-  func type(_ name: String) -> KnownType { types[name] ?? KnownType() }
+  func rank(_ name: String) -> Int? { type(name).rank }
+  func elementType(_ name: String) -> ElementType? { type(name).elementType }
+
+  /// Nothing is known of an empty name, which stands for an input left out.
+  func type(_ name: String) -> KnownType {
+    name.isEmpty ? KnownType() : types[name] ?? KnownType()
+  }
+
+  private func constant(_ name: String) -> Tensor? { name.isEmpty ? nil : constants[name] }
 
   /// The values of a constant int64 or int32 tensor.
-  func ints(_ name: String) -> [Int]? { constants[name]?.ints }
+  func ints(_ name: String) -> [Int]? { constant(name)?.ints }
 
   /// The value of a constant tensor of one element.
   func float(_ name: String) -> Float? { floats(name).flatMap { $0.count == 1 ? $0[0] : nil } }
 
   func floats(_ name: String) -> [Float]? {
-    guard let tensor = constants[name] else { return nil }
+    guard let tensor = constant(name) else { return nil }
     switch tensor.elementType {
     case .float32: return try? tensor.values(as: Float.self)
     case .float64: return try? tensor.values(as: Double.self).map { Float($0) }
@@ -53,7 +58,7 @@ struct ValueFacts {
 
   /// The value of a constant Boolean tensor of one element.
   func bool(_ name: String) -> Bool? {
-    guard let values = try? constants[name]?.values(as: Bool.self), values.count == 1 else {
+    guard let values = try? constant(name)?.values(as: Bool.self), values.count == 1 else {
       return nil
     }
     return values[0]
