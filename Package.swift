@@ -13,7 +13,8 @@ let modules = [
   Module(layer: 0, name: "GraftDiagnostics", uses: []),
   Module(layer: 1, name: "GraftTensor", uses: ["GraftDiagnostics"]),
   Module(layer: 2, name: "GraftGraph", uses: ["GraftDiagnostics", "GraftTensor"]),
-  Module(layer: 3, name: "GraftOperators", uses: ["GraftDiagnostics", "GraftTensor", "GraftGraph"]),
+  Module(
+    layer: 3, name: "GraftOperators", uses: ["GraftDiagnostics", "GraftTensor", "GraftGraph"]),
   Module(
     layer: 4, name: "GraftEngine",
     uses: ["GraftDiagnostics", "GraftTensor", "GraftGraph", "GraftOperators"]),
@@ -65,19 +66,20 @@ let package = Package(
       resources: module.resources)
   } + [
     .executableTarget(name: "GraftMain", dependencies: ["GraftCommands"])
-  ] + [
-    "GraftTensorTests", "GraftGraphTests", "GraftOperatorsTests", "GraftEngineTests",
-    "GraftFormatsTests", "GraftMediaTests", "GraftLearningTests", "GraftTests",
-    "GraftCommandsTests",
-  ].map { name in
-    .testTarget(
-      name: name,
-      dependencies: modules.map { .target(name: $0.name) } + ["GraftTestSupport"])
-  } + [
-    .target(
-      name: "GraftTestSupport",
-      dependencies: modules.map { .target(name: $0.name) },
-      path: "Tests/GraftTestSupport")
-  ],
+  ]
+    + [
+      "GraftTensorTests", "GraftGraphTests", "GraftOperatorsTests", "GraftEngineTests",
+      "GraftFormatsTests", "GraftMediaTests", "GraftLearningTests", "GraftTests",
+      "GraftCommandsTests",
+    ].map { name in
+      .testTarget(
+        name: name,
+        dependencies: modules.map { .target(name: $0.name) } + ["GraftTestSupport"])
+    } + [
+      .target(
+        name: "GraftTestSupport",
+        dependencies: modules.map { .target(name: $0.name) },
+        path: "Tests/GraftTestSupport")
+    ],
   swiftLanguageModes: [.v6]
 )

@@ -81,7 +81,8 @@ struct HeadLayer {
     weightName = weight.name
     if node.op == "Gemm" {
       nodes = [chosen]
-      biasName = node.inputs.count > 2 && !node.inputs[2].isEmpty ? node.inputs[2] : weight.name + ".bias"
+      biasName =
+        node.inputs.count > 2 && !node.inputs[2].isEmpty ? node.inputs[2] : weight.name + ".bias"
       self.output = node.outputs[0]
     } else if let sum = graph.biasSum(of: node.outputs[0]) {
       nodes = [chosen, sum.node]
@@ -126,11 +127,12 @@ extension Graph {
     let name = nodes[head.nodes[0]].name
     // Nodes after the head go, so that its logits can take the output's name.
     let kept = nodes(needed: [head.input])
-    nodes = kept + [
-      Node(
-        "Gemm", name: name, inputs: [head.input, head.weightName, head.biasName],
-        outputs: [output.name], attributes: attributes)
-    ]
+    nodes =
+      kept + [
+        Node(
+          "Gemm", name: name, inputs: [head.input, head.weightName, head.biasName],
+          outputs: [output.name], attributes: attributes)
+      ]
     initializers[head.weightName] = weight
     initializers[head.biasName] = bias
     let type = FeatureType.tensor(.float32, shape: [batchDimension, .fixed(classCount)])

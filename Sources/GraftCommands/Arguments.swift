@@ -81,8 +81,11 @@ struct Arguments {
   func int(_ option: String, in range: ClosedRange<Int> = 1...Int.max) throws -> Int? {
     guard let text = string(option) else { return nil }
     guard let value = Int(text), range.contains(value) else {
-      let bound = range.upperBound == .max ? "\(range.lowerBound) or more" : "\(range.lowerBound) to \(range.upperBound)"
-      throw UsageError("'\(text)' is no value for '\(option)'", fix: "Give a whole number, \(bound)")
+      let bound =
+        range.upperBound == .max
+        ? "\(range.lowerBound) or more" : "\(range.lowerBound) to \(range.upperBound)"
+      throw UsageError(
+        "'\(text)' is no value for '\(option)'", fix: "Give a whole number, \(bound)")
     }
     return value
   }

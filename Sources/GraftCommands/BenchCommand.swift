@@ -98,7 +98,8 @@ enum BenchCommand: Command {
     return tensors
   }
 
-  private static func openShape(_ name: String, _ dimensions: [FeatureDimension]?, _ batch: Int) throws
+  private static func openShape(_ name: String, _ dimensions: [FeatureDimension]?, _ batch: Int)
+    throws
     -> Shape
   {
     let sizes = dimensions?.enumerated().map { axis, dimension -> Int? in

@@ -75,7 +75,8 @@ public enum CommandLineTool {
       let choices = group.map { $0.specification.name }
       guard words.count > 1 else {
         return UsageError(
-          "'graft \(first)' is incomplete", fix: "Choose one of: \(choices.joined(separator: ", "))")
+          "'graft \(first)' is incomplete", fix: "Choose one of: \(choices.joined(separator: ", "))"
+        )
       }
       return UsageError(
         "there is no command '\(first) \(words[1])'",

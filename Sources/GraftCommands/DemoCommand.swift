@@ -24,7 +24,8 @@ enum DemoCommand: Command {
     let june = try DebianVoices.recordings("fr", count: othersEach + tested)
     let carlo = try DebianVoices.recordings("it", count: othersEach + tested)
     console.print("\"me\" is Allison in English: \(enrolled) recordings of about 10 seconds.")
-    console.print("The others are June (French) and Carlo (Italian): \(othersEach) recordings each.")
+    console.print(
+      "The others are June (French) and Carlo (Italian): \(othersEach) recordings each.")
     var options = VoiceTrainer.Options()
     options.threads = try arguments.int("--threads")
     let trainer = try VoiceTrainer(
@@ -44,10 +45,14 @@ enum DemoCommand: Command {
       ("June, French", false, Array(june.dropFirst(othersEach))),
       ("Carlo, Italian", false, Array(carlo.dropFirst(othersEach))),
       ("Russian, never heard in training", false, try DebianVoices.recordings("ru", count: tested)),
-      ("Allison, Spanish (me, another language)", true, try DebianVoices.recordings("es", count: tested)),
+      (
+        "Allison, Spanish (me, another language)", true,
+        try DebianVoices.recordings("es", count: tested)
+      ),
     ]
-    console.print("\nOn recordings that were not used for training, threshold "
-      + String(format: "%.2f:", result.threshold))
+    console.print(
+      "\nOn recordings that were not used for training, threshold "
+        + String(format: "%.2f:", result.threshold))
     try table(groups, identifier, console)
     console.print("\nTwo files, as 'graft voice identify' sees them:")
     for recording in [allison[enrolled], june[othersEach]] {

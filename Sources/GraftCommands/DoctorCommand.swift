@@ -33,7 +33,8 @@ enum DoctorCommand: Command {
     }
     console.print("\(CommandLineTool.version), \(availableThreads) cores")
     for finding in findings {
-      console.print("\(finding.isPresent ? "ok      " : "missing ") \(finding.what): \(finding.use)")
+      console.print(
+        "\(finding.isPresent ? "ok      " : "missing ") \(finding.what): \(finding.use)")
       if !finding.isPresent { console.print("         \(finding.fix)") }
     }
   }

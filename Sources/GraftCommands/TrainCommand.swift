@@ -135,7 +135,8 @@ enum TrainCommand: Command {
   }
 
   private static func loss(_ arguments: Arguments) throws -> Loss {
-    let name = try arguments.choice("--loss", ["cross-entropy", "mse", "bce", "l1"]) ?? "cross-entropy"
+    let name =
+      try arguments.choice("--loss", ["cross-entropy", "mse", "bce", "l1"]) ?? "cross-entropy"
     func refuse(_ option: String, unless wanted: String) throws {
       guard name == wanted || arguments.string(option) == nil else {
         throw UsageError("'\(option)' belongs to the loss \(wanted), not to \(name)")

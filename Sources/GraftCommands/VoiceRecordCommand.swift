@@ -21,6 +21,7 @@ enum VoiceRecordCommand: Command {
     let recording = try microphone.record(.seconds(seconds))
     recording.warnings.forEach { console.note("warning: \($0)") }
     try recording.write(to: URL(fileURLWithPath: out))
-    console.print("wrote \(out), \(String(format: "%.1f", recording.duration / .seconds(1))) seconds")
+    console.print(
+      "wrote \(out), \(String(format: "%.1f", recording.duration / .seconds(1))) seconds")
   }
 }

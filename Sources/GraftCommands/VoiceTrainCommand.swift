@@ -23,7 +23,8 @@ enum VoiceTrainCommand: Command {
       .value("--out", "MODEL.onnx", "the trained model"),
     ],
     example: "graft voice train --me recordings/me --others recordings/others --out voice.onnx",
-    notes: "Five recordings of about 10 seconds of each person are a good start. Any audio or video\n"
+    notes:
+      "Five recordings of about 10 seconds of each person are a good start. Any audio or video\n"
       + "format will do. Record the others with the same microphone where you can.")
 
   static func run(_ arguments: Arguments, _ console: Console) async throws {

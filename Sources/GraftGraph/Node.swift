@@ -34,7 +34,8 @@ package struct Node: Sendable {
 
   /// How messages name the node.
   package var place: String {
-    name.isEmpty ? "\(qualifiedOp) node making '\(outputs.first ?? "")'" : "\(qualifiedOp) node '\(name)'"
+    name.isEmpty
+      ? "\(qualifiedOp) node making '\(outputs.first ?? "")'" : "\(qualifiedOp) node '\(name)'"
   }
 
   /// The graphs in the attributes, such as the branches of If.

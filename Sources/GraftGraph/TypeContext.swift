@@ -81,7 +81,8 @@ package struct TypeContext {
   }
 
   package func typeError(_ index: Int, _ wanted: String) -> GraftError {
-    let found = (index < inputs.count ? inputs[index] : nil).map { "\($0.elementType)" } ?? "missing"
+    let found =
+      (index < inputs.count ? inputs[index] : nil).map { "\($0.elementType)" } ?? "missing"
     return GraftError(.typeMismatch, "input \(index) is \(found); it must be \(wanted)")
   }
 }

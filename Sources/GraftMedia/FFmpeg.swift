@@ -39,8 +39,7 @@ struct FFmpeg {
         "-nostdin", "-hide_banner", "-loglevel", "error",
         "-timelimit", "\(Self.processorSeconds)", "-max_alloc", "\(Self.largestBlock)",
         "-threads", "1",
-      ] + input + [
-      ] + selection + [
+      ] + input + [] + selection + [
         "-t", "\(duration / .seconds(1))", "-ac", "1", "-ar", "\(sampleRate)",
         "-f", "f32le", "pipe:1",
       ], installation: Self.installation)

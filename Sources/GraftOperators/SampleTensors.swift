@@ -12,7 +12,8 @@ extension Tensor {
   }
 
   /// The given values for a sample, as a vector or under `shape`.
-  static func sample<Element: TensorElement>(_ values: [Element], _ shape: Shape? = nil) -> Tensor? {
+  static func sample<Element: TensorElement>(_ values: [Element], _ shape: Shape? = nil) -> Tensor?
+  {
     try? Tensor(values, shape: shape ?? [values.count])
   }
 }

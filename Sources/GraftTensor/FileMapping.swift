@@ -1,9 +1,10 @@
+import GraftDiagnostics
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Darwin)
   import Darwin
 #endif
-import GraftDiagnostics
 
 /// A file's bytes, mapped into memory and unmapped when the last tensor over them is gone.
 ///
@@ -77,7 +78,8 @@ package final class FileMapping: @unchecked Sendable {
   private static func error(_ path: String, _ code: Int32) -> GraftError {
     code == ENOENT || code == ENOTDIR
       ? GraftError(.notFound, "there is no such file", at: [path], fix: "Check the path")
-      : GraftError(.inputOutput, "the file cannot be read: \(String(cString: strerror(code)))",
+      : GraftError(
+        .inputOutput, "the file cannot be read: \(String(cString: strerror(code)))",
         at: [path], fix: "Check the file's permissions")
   }
 }

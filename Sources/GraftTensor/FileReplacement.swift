@@ -1,9 +1,10 @@
+import GraftDiagnostics
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Darwin)
   import Darwin
 #endif
-import GraftDiagnostics
 
 /// Writes a file beside `path`, syncs it and renames it over `path`, so that a reader sees the old
 /// bytes or the new ones and a failure loses nothing.

@@ -1,10 +1,11 @@
+import GraftDiagnostics
+import Synchronization
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Darwin)
   import Darwin
 #endif
-import GraftDiagnostics
-import Synchronization
 
 /// The memory of one or more tensors: allocated, or borrowed from an owner such as a mapped file.
 ///

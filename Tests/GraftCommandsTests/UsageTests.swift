@@ -19,7 +19,10 @@ struct UsageTests {
       "'0' is no value for '--epochs'"
     ),
     (
-      ["train", "a", "--examples", "b", "--trainable", ".*", "--optimizer", "sgd", "--beta1", "0.5"],
+      [
+        "train", "a", "--examples", "b", "--trainable", ".*", "--optimizer", "sgd", "--beta1",
+        "0.5",
+      ],
       "belongs to the optimizer adamw"
     ),
     (["bench", "a", "--shape", "x:1"], "is no shape"),

@@ -105,7 +105,8 @@ struct ONNXOpsetTests {
     }
     #expect(try bounds(.float32).nodes.first?.constantTensor?.values(as: Float.self) == [0])
     #expect(try bounds(.float64).nodes.first?.constantTensor?.values(as: Double.self) == [0])
-    #expect(try bounds(.float16).nodes.map(\.op) == ["Constant", "Cast", "Constant", "Cast", "Clip"])
+    #expect(
+      try bounds(.float16).nodes.map(\.op) == ["Constant", "Cast", "Constant", "Cast", "Clip"])
     let back = try OpsetConversion.downgrade(bounds(.float32), to: 7)
     #expect(difference(back, graph(node("Clip", ["x"], attributes))) == nil)
   }
@@ -259,8 +260,10 @@ struct ONNXOpsetTests {
     for op in opsetRules.keys.sorted() {
       for value in [Int.min, -1, 0, .max] {
         var names: [String: Attribute] = [:]
-        for name in ["axis", "axes", "pads", "starts", "ends", "split", "k", "num_groups", "start"] {
-          names[name] = ["axis", "k", "num_groups", "start"].contains(name)
+        for name in ["axis", "axes", "pads", "starts", "ends", "split", "k", "num_groups", "start"]
+        {
+          names[name] =
+            ["axis", "k", "num_groups", "start"].contains(name)
             ? .int(value) : .ints([value, value])
         }
         for attributes in [names, [:]] {

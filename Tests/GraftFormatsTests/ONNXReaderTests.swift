@@ -10,20 +10,23 @@ import Testing
 struct ONNXReaderTests {
   // MARK: Tensors
 
-  @Test(arguments: [
-    (ElementType.float32, 4, [0, 0, 128, 63, 0, 0, 0, 64], [0, 0, 128, 63, 0, 0, 0, 64]),
-    (.complex64, 4, [0, 0, 128, 63, 0, 0, 0, 64], nil),
-    (.int32, 5, [1, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 1],
-      [1, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF]),
-    (.int8, 5, [1, 0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 1], [1, 0xFE]),
-    (.uint8, 5, [1, 0xFF, 1], [1, 0xFF]), (.bool, 5, [0, 2], [0, 1]),
-    (.float16, 5, [0x80, 0x78, 0], [0, 0x3C, 0, 0]),
-    (.bfloat16, 5, [0x80, 0x7F, 0], [0x80, 0x3F, 0, 0]), (.int16, 5, [1, 2], [1, 0, 2, 0]),
-    (.int64, 7, [3, 4], [3, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0]),
-    (.uint32, 11, [3, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F], [3, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF]),
-    (.uint64, 11, [3, 4], [3, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0]),
-    (.int4, 5, [0x21], [0x21]),
-  ] as [(ElementType, Int, [UInt8], [UInt8]?)])
+  @Test(
+    arguments: [
+      (ElementType.float32, 4, [0, 0, 128, 63, 0, 0, 0, 64], [0, 0, 128, 63, 0, 0, 0, 64]),
+      (.complex64, 4, [0, 0, 128, 63, 0, 0, 0, 64], nil),
+      (
+        .int32, 5, [1, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 1],
+        [1, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF]
+      ),
+      (.int8, 5, [1, 0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 1], [1, 0xFE]),
+      (.uint8, 5, [1, 0xFF, 1], [1, 0xFF]), (.bool, 5, [0, 2], [0, 1]),
+      (.float16, 5, [0x80, 0x78, 0], [0, 0x3C, 0, 0]),
+      (.bfloat16, 5, [0x80, 0x7F, 0], [0x80, 0x3F, 0, 0]), (.int16, 5, [1, 2], [1, 0, 2, 0]),
+      (.int64, 7, [3, 4], [3, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0]),
+      (.uint32, 11, [3, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F], [3, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF]),
+      (.uint64, 11, [3, 4], [3, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0]),
+      (.int4, 5, [0x21], [0x21]),
+    ] as [(ElementType, Int, [UInt8], [UInt8]?)])
   func `values in typed lists are read`(
     type: ElementType, field: Int, packed: [UInt8], expected: [UInt8]?
   ) throws {

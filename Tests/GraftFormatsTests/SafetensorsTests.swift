@@ -122,9 +122,11 @@ struct SafetensorsTests {
 
   @Test func `an unaligned tensor is read`() throws {
     let values: [Float] = [1.5, -2]
-    let data: [UInt8] = [7] + values.flatMap { value -> [UInt8] in
-      withUnsafeBytes(of: value.bitPattern.littleEndian, Array.init)
-    }
+    let data: [UInt8] =
+      [7]
+      + values.flatMap { value -> [UInt8] in
+        withUnsafeBytes(of: value.bitPattern.littleEndian, Array.init)
+      }
     try write(#"{"x":{"dtype":"F32","shape":[2],"data_offsets":[1,9]}}"#, data: data)
     #expect(try SafetensorsFile(path: path).tensors["x"]?.values(as: Float.self) == values)
   }

@@ -13,7 +13,8 @@ struct ParameterSelectionTests {
     graph = Graph(
       inputs: [Feature(name: "x", type: .unknown)], outputs: [Feature(name: "z", type: .unknown)],
       nodes: [
-        Node("MatMul", name: "/body/first/MatMul", inputs: ["x", "onnx::MatMul_1"], outputs: ["y"]),
+        Node(
+          "MatMul", name: "/body/first/MatMul", inputs: ["x", "onnx::MatMul_1"], outputs: ["y"]),
         Node("MatMul", name: "/head/MatMul", inputs: ["y", "head.weight"], outputs: ["z"]),
       ],
       initializers: OrderedTable([

@@ -127,7 +127,8 @@ struct TrainingSessionTests {
   }
 
   @Test func `a missing input is named with the set`() throws {
-    let set = try ExampleSet(name: "set.safetensors", inputs: [:], targets: try Tensor([0 as Int64]))
+    let set = try ExampleSet(
+      name: "set.safetensors", inputs: [:], targets: try Tensor([0 as Int64]))
     let run = try session().fit([set], epochs: 1, batchSize: 1)
     #expect {
       _ = try run.makeAsyncIterator().nextEvent()

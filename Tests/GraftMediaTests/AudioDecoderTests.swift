@@ -199,8 +199,7 @@ struct AudioDecoderTests {
   @Test func `a program that does not come to an end is ended`() throws {
     let url = try files.make("a.wav", SoundFiles.tone)
     let script = files.url("slow")
-    try Data("#!/bin/sh\nsleep 60 & sleep 60\n".utf8).write(to: script)
-    try #require(chmod(script.path, 0o700) == 0)
+    try makeScript("#!/bin/sh\nsleep 60 & sleep 60\n", at: script)
     var decoder = AudioDecoder()
     decoder.program = script.path
     decoder.timeLimit = .seconds(0.3)

@@ -28,7 +28,9 @@ struct CatalogTests {
     for case let file as URL in files where file.pathExtension == "swift" {
       let text = try String(contentsOf: file, encoding: .utf8)
       guard text.contains(/\n  (?:package )?let name = "/) else { continue }
-      for match in text.matches(of: /\n(?:package )?struct (\w+)(?:<\w+>)?: \w*(?:Operator|Function)\b/) {
+      for match in text.matches(
+        of: /\n(?:package )?struct (\w+)(?:<\w+>)?: \w*(?:Operator|Function)\b/)
+      {
         count += 1
         #expect(catalog.contains("\(match.output.1)("), "\(match.output.1) is not in the catalog")
       }

@@ -49,7 +49,9 @@ package enum Oracle: String, Sendable, CaseIterable {
 package struct OracleFailure: Error, CustomStringConvertible {
   let text: String
 
-  package var description: String { "ONNX Runtime: \(text.trimmingCharacters(in: .whitespacesAndNewlines))" }
+  package var description: String {
+    "ONNX Runtime: \(text.trimmingCharacters(in: .whitespacesAndNewlines))"
+  }
 }
 
 /// A folder that is removed when the value goes away.

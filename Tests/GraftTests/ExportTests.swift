@@ -15,7 +15,9 @@ struct ExportTests {
     "lstm_mini.ce.adamw.all", "transformer_mini.ce.adamw.all", "wav2vec2_tiny.ce.adamw.last",
   ]
 
-  @Test func `exported models give the same numbers in ONNX Runtime and train further`() async throws {
+  @Test func `exported models give the same numbers in ONNX Runtime and train further`()
+    async throws
+  {
     let folder = try TemporaryFolder()
     for name in Self.cases {
       let golden = try GoldenFile(stem: SharedData.path("onnx/training/\(name)"))

@@ -8,7 +8,8 @@ private let folder = SharedData.cache.appending(path: "full-size")
 private let isPresent = FileManager.default.fileExists(
   atPath: folder.appending(path: "wav2vec2_base.outputs.safetensors").path)
 
-@Suite(.enabled(if: isPresent, "needs the networks that scripts/full-size-models makes"), .serialized)
+@Suite(
+  .enabled(if: isPresent, "needs the networks that scripts/full-size-models makes"), .serialized)
 struct FullSizeModelTests {
   @Test(arguments: ["mobilenet_v2", "squeezenet1_1", "resnet50", "wav2vec2_base"])
   func `a full-size network gives ONNX Runtime's outputs`(name: String) throws {

@@ -55,8 +55,7 @@ struct ModelLibraryTests {
       exec python3 "$@"
 
       """
-    try Data(text.utf8).write(to: url)
-    try #require(chmod(url.path, 0o700) == 0)
+    try makeScript(text, at: url)
     return url.path
   }
 

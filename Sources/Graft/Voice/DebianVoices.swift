@@ -122,7 +122,8 @@ public enum DebianVoices {
     let ending = try ChildProcess("sh", ["-c", script] + arguments).run()
     guard ending.status == 0 else {
       throw GraftError(
-        .externalProgram, "apt-get and dpkg-deb could not \(purpose)"
+        .externalProgram,
+        "apt-get and dpkg-deb could not \(purpose)"
           + (ending.messages.last.map { ": \($0)" } ?? ""),
         fix: "Check the network and Debian's package sources, or give recordings of your own")
     }

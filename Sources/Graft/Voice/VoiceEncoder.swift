@@ -45,7 +45,8 @@ enum VoiceEncoder {
       "Gemm",
       [
         sequence,
-        builder.initializer(try weight("linear.weight", [size, size], weights), named: "linear.weight"),
+        builder.initializer(
+          try weight("linear.weight", [size, size], weights), named: "linear.weight"),
         builder.initializer(try weight("linear.bias", [size], weights), named: "linear.bias"),
       ], ["transB": .int(1)], named: "encoder/linear")
     let windows = try addNormalization(&builder, builder.add("Relu", [linear]))

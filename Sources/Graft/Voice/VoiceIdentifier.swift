@@ -39,7 +39,8 @@ public struct VoiceIdentifier: Sendable {
     }
     let probabilities = softmax(mean(of: logits))
     guard probabilities.count == people.count + 1 else {
-      throw GraftError(.damaged, "the model gives \(probabilities.count) scores for \(people.count) people")
+      throw GraftError(
+        .damaged, "the model gives \(probabilities.count) scores for \(people.count) people")
     }
     let ranked = zip(people, probabilities.dropFirst()).map { ($0, $1) }
     guard let best = ranked.max(by: { $0.1 < $1.1 }) else {

@@ -126,7 +126,8 @@ struct VoiceModel {
     else {
       let found = inputs.map { "'\($0.name)' \($0.type)" }.joined(separator: ", ")
       throw GraftError(
-        .badData, "a voice model takes one input of raw audio, float32 [batch, samples]; this one "
+        .badData,
+        "a voice model takes one input of raw audio, float32 [batch, samples]; this one "
           + "takes \(found)",
         fix: "Choose a trunk that takes samples at 16 kHz")
     }

@@ -83,7 +83,8 @@ public struct VoiceTrainer: Sendable {
     let names = people.map(\.name)
     guard Set(names).count == names.count, !names.contains(VoiceModel.other) else {
       throw GraftError(
-        .badData, "the names \(names.joined(separator: ", ")) are not all different from each "
+        .badData,
+        "the names \(names.joined(separator: ", ")) are not all different from each "
           + "other and from '\(VoiceModel.other)'", fix: "Give every person a name of their own")
     }
     for speaker in people + others where speaker.recordings.isEmpty {

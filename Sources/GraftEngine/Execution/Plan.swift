@@ -82,7 +82,9 @@ package struct Plan: Sendable {
         node: draft.node, op: draft.op, inputs: draft.inputs, outputs: draft.outputs,
         released: released[index] ?? [])
     }
-    self.inputs = graph.inputs.filter { slots[$0.name] != nil && graph.initializers[$0.name] == nil }
+    self.inputs = graph.inputs.filter {
+      slots[$0.name] != nil && graph.initializers[$0.name] == nil
+    }
     self.outputs = outputs
     declared = feeds
     self.slots = slots

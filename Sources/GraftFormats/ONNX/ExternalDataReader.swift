@@ -1,10 +1,11 @@
+import GraftDiagnostics
+import GraftTensor
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Darwin)
   import Darwin
 #endif
-import GraftDiagnostics
-import GraftTensor
 
 /// Finds tensors that lie in files beside the model; each file is mapped once.
 ///

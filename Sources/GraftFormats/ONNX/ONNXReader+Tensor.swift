@@ -36,7 +36,9 @@ extension ONNXReader {
     return .numbers(try numbers(stored, type, shape))
   }
 
-  private func text(_ stored: ONNXTensorMessage, _ shape: Shape, _ count: Int) throws -> StringTensor {
+  private func text(_ stored: ONNXTensorMessage, _ shape: Shape, _ count: Int) throws
+    -> StringTensor
+  {
     guard stored.strings.count == count else {
       throw GraftError(
         .damaged, "\(stored.strings.count) strings are stored for shape \(shape)")

@@ -32,7 +32,9 @@ public struct Loss: Sendable {
   ///   - ignoreIndex: a class number whose examples count for nothing.
   public static func crossEntropy(classWeights: [Float]? = nil, ignoreIndex: Int? = nil) -> Loss {
     Loss(name: "cross entropy", isClassification: true) { builder, output, target in
-      var inputs = [output, builder.add("Cast", [target], ["to": .int(ElementType.int64.rawValue)])]
+      var inputs = [
+        output, builder.add("Cast", [target], ["to": .int(ElementType.int64.rawValue)]),
+      ]
       if let classWeights {
         let weights = builder.initializer(try Tensor(classWeights), named: "classWeights")
         inputs.append(builder.add("CastLike", [weights, output]))
@@ -52,7 +54,8 @@ public struct Loss: Sendable {
   /// The mean of |output - target| over all elements.
   public static let meanAbsoluteError = Loss(name: "mean absolute error") {
     builder, output, target in
-    builder.mean(builder.add("Abs", [builder.add("Sub", [output, builder.fit(target, to: output)])]))
+    builder.mean(
+      builder.add("Abs", [builder.add("Sub", [output, builder.fit(target, to: output)])]))
   }
 
   /// Binary cross entropy of logits, with targets from 0 to 1; the mean over all elements.

@@ -81,7 +81,8 @@ struct OptimizerUpdate {
       guard let value = values[parameter] else { continue }
       let names = Names(index)
       feeds[names.parameter] = value
-      feeds[names.gradient] = try gradients[parameter] ?? Tensor(zeros: value.shape, value.elementType)
+      feeds[names.gradient] =
+        try gradients[parameter] ?? Tensor(zeros: value.shape, value.elementType)
       for moment in [names.moment1, names.moment2] where stateNames.contains(moment) {
         feeds[moment] = try state[moment] ?? Tensor(zeros: value.shape, value.elementType)
       }

@@ -50,7 +50,8 @@ struct TrainingGraph {
       case .frozen: false
       }
     }
-    let (trainingForward, target, lossName) = try Self.adding(loss, to: withStatistics, output, targetType)
+    let (trainingForward, target, lossName) = try Self.adding(
+      loss, to: withStatistics, output, targetType)
     let (evaluationGraph, _, _) = try Self.adding(loss, to: forward, output, targetType)
     let (backward, gradients) = try trainingForward.differentiated(
       lossName, withRespectTo: trainable, registry: registry)

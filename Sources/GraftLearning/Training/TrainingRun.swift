@@ -168,7 +168,8 @@ public struct TrainingRun: AsyncSequence {
       _ kind: TrainingEvent.Kind, batchLoss: Double, rate: Float, _ validation: Evaluation? = nil
     ) -> TrainingEvent {
       TrainingEvent(
-        kind: kind, epoch: epoch, step: kind == .batch ? session.updateCount + 1 : session.updateCount,
+        kind: kind, epoch: epoch,
+        step: kind == .batch ? session.updateCount + 1 : session.updateCount,
         batch: next - 1, batchCount: batches.count, batchLoss: batchLoss,
         loss: lossSum / Double(Swift.max(1, exampleCount)), learningRate: rate,
         validation: validation)

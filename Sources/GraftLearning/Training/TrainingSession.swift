@@ -82,9 +82,10 @@ public final class TrainingSession {
   public var changedParameters: OrderedTable<Tensor> {
     let order = source.graph.initializers.keys.filter { values[$0] != nil }
     let statistics = order.filter { !trainable.contains($0) }
-    return OrderedTable((trainable + statistics).compactMap { name in
-      values[name].map { (name, $0) }
-    })
+    return OrderedTable(
+      (trainable + statistics).compactMap { name in
+        values[name].map { (name, $0) }
+      })
   }
 
   // MARK: One batch at a time
@@ -100,7 +101,8 @@ public final class TrainingSession {
     let results = try graph.training.run(feeds, threads: threads)
     for (parameter, name) in graph.gradients {
       guard let gradient = results[name] else { continue }
-      gradientSum[parameter] = try gradientSum[parameter].map { try $0.adding(gradient) } ?? gradient
+      gradientSum[parameter] =
+        try gradientSum[parameter].map { try $0.adding(gradient) } ?? gradient
     }
     for statistic in graph.statistics { values[statistic.parameter] = results[statistic.update] }
     accumulatedBatches += 1
@@ -190,7 +192,8 @@ public final class TrainingSession {
       guard let tensor = set.inputs[feature.name] else {
         throw GraftError(
           .badData, "there is no tensor for the input '\(feature.name)'", at: [set.name],
-          fix: "Give one of each: \(source.graph.requiredInputs.map(\.name).joined(separator: ", "))"
+          fix:
+            "Give one of each: \(source.graph.requiredInputs.map(\.name).joined(separator: ", "))"
         )
       }
       try locating(set.name) {

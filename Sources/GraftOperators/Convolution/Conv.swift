@@ -113,7 +113,10 @@ struct Conv: FloatingOperator {
         "valid", attributes: ["auto_pad": .string("VALID"), "kernel_shape": .ints([3, 2])],
         inputs: [.random([1, 1, 5, 6]), .random([2, 1, 3, 2])]),
       OperatorSample(
-        "float64", inputs: [.sample([1, 2, 3, 4] as [Double], [1, 1, 4]), .sample([1, -1] as [Double], [1, 1, 2])]),
+        "float64",
+        inputs: [
+          .sample([1, 2, 3, 4] as [Double], [1, 1, 4]), .sample([1, -1] as [Double], [1, 1, 2]),
+        ]),
       OperatorSample("no images", inputs: [.random([0, 2, 5]), .random([3, 2, 3])]),
       OperatorSample(
         "channels misfit", inputs: [.random([1, 3, 5]), .random([2, 2, 3])],

@@ -53,7 +53,8 @@ struct ClassLabels<T: FloatingElement> {
       rest /= max(1, shape[axis])
     }
     let classes =
-      classCount == 0 ? "there are no classes" : "the \(classCount) classes are 0 to \(classCount - 1)"
+      classCount == 0
+      ? "there are no classes" : "the \(classCount) classes are 0 to \(classCount - 1)"
     return GraftError(
       .badData, "the label at \(Shape(index)) is \(label); \(classes)",
       fix: "Correct the label, or set ignore_index to \(label) to leave such examples out")

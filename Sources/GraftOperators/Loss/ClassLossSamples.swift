@@ -36,11 +36,13 @@ enum ClassLossSamples {
         "all ignored", ["ignore_index": .int(-1)],
         [scores, .sample([-1, -1, -1] as [Int64])], skipsOracle: true),
       sample(
-        "picture", [:], [.random([1, 2, 3, 2]), .sample([0, 1, 1, 0, 1, 0] as [Int64], [1, 3, 2])]),
+        "picture", [:],
+        [.random([1, 2, 3, 2]), .sample([0, 1, 1, 0, 1, 0] as [Int64], [1, 3, 2])]),
       sample(
         "no class", [:], [map, .sample([0, 1, 2, 0, 2, 3, 1, 0] as [Int64], [2, 4])],
         error: "the label at [1, 1] is 3; the 3 classes are 0 to 2"),
-      sample("negative", [:], [scores, .sample([0, -1, 0] as [Int64])], error: "the label at [1] is -1"),
+      sample(
+        "negative", [:], [scores, .sample([0, -1, 0] as [Int64])], error: "the label at [1] is -1"),
       sample(
         "labels by class", [:], [scores, .sample([0, 1, 0] as [Int64], [3, 1])],
         error: "input 1 has shape [3, 1]; it must be [3]"),

@@ -66,14 +66,17 @@ struct SoftmaxCrossEntropyLoss: FloatingOperator {
   }
 
   var samples: [OperatorSample] {
-    ClassLossSamples.all(outputs: 1) + ClassLossSamples.all(outputs: 2).prefix(4).map {
-      var sample = $0
-      sample.name += ", log probabilities"
-      return sample
-    } + [
-      OperatorSample(
-        "large scores",
-        inputs: [.sample([1000, -1000, 0, 999] as [Float], [2, 2]), .sample([1, 0] as [Int64])])
-    ]
+    ClassLossSamples.all(outputs: 1)
+      + ClassLossSamples.all(outputs: 2).prefix(4).map {
+        var sample = $0
+        sample.name += ", log probabilities"
+        return sample
+      } + [
+        OperatorSample(
+          "large scores",
+          inputs: [
+            .sample([1000, -1000, 0, 999] as [Float], [2, 2]), .sample([1, 0] as [Int64]),
+          ])
+      ]
   }
 }

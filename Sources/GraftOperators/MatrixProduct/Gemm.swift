@@ -162,7 +162,8 @@ struct Gemm: FloatingOperator {
       sample("misfit of C", [3, 5], [5, 4], [3], error: "does not broadcast to [3, 4]"),
       sample("rank 3", [1, 3, 5], [5, 4], error: "its rank must be 2"),
       OperatorSample(
-        "float64", inputs: [.sample([1, 2] as [Double], [1, 2]), .sample([3, 4] as [Double], [2, 1])]),
+        "float64",
+        inputs: [.sample([1, 2] as [Double], [1, 2]), .sample([3, 4] as [Double], [2, 1])]),
     ]
   }
 }

@@ -136,7 +136,8 @@ struct BatchNormalization: FloatingOperator {
       sample("empty batch", [0, 3, 2, 2]),
       sample("training, picture", [3, 2, 5, 4], training),
       sample("training, matrix", [6, 3], training),
-      sample("training, sequence", [4, 3, 7], ["training_mode": .int(1), "momentum": .float(0.3)]),
+      sample(
+        "training, sequence", [4, 3, 7], ["training_mode": .int(1), "momentum": .float(0.3)]),
       sample("training, vector", [7], training),
       OperatorSample(
         "misfit",

@@ -24,7 +24,8 @@ struct MeanVarianceNormalization: FloatingOperator {
     let geometry = try Self.geometry(context.node, try context.input(0).shape)
     let x = try context.input(0, as: type)
     let y = try context.output(0, as: type)
-    try Standardization.ofElements(x, geometry, epsilon: 0, context) { standardization, _, variance in
+    try Standardization.ofElements(x, geometry, epsilon: 0, context) {
+      standardization, _, variance in
       let (center, factor) = (standardization.center, standardization.factor)
       let shift = standardization.remainder
       for output in 0..<geometry.outputCount {

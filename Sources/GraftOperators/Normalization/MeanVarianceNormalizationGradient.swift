@@ -23,7 +23,8 @@ struct MeanVarianceNormalizationGradient: FloatingOperator {
     let dy = try context.input(0, as: type)
     let x = try context.input(1, as: type)
     let dx = try context.output(0, as: type)
-    try Standardization.ofElements(x, geometry, epsilon: 0, context) { standardization, _, variance in
+    try Standardization.ofElements(x, geometry, epsilon: 0, context) {
+      standardization, _, variance in
       let (center, factor) = (standardization.center, standardization.factor)
       try withScratch(2 * geometry.outputCount, of: type) { means in
         let slopes = means + geometry.outputCount

@@ -15,7 +15,8 @@ struct RowParameter<T: FloatingElement> {
   init(_ context: KernelContext, _ index: Int, like shape: Shape, axis: Int) throws {
     let parameter = try context.input(index)
     let row = Shape(Array(shape[axis...]))
-    if parameter.elementCount == row.elementCount, parameter.shape.suffix(row.rank).elementsEqual(row)
+    if parameter.elementCount == row.elementCount,
+      parameter.shape.suffix(row.rank).elementsEqual(row)
     {
       tensor = parameter
       rowStride = 0

@@ -42,9 +42,11 @@ struct GradientNorm: FloatingOperator {
   var samples: [OperatorSample] {
     [
       OperatorSample("one", inputs: [.random([3, 5])]),
-      OperatorSample("several", inputs: [.random([3, 5]), .random([]), .random([0]), .random([41])]),
       OperatorSample(
-        "mixed types", inputs: [.random([3]), .sample([1] as [Double])], error: "input 1 is float64"),
+        "several", inputs: [.random([3, 5]), .random([]), .random([0]), .random([41])]),
+      OperatorSample(
+        "mixed types", inputs: [.random([3]), .sample([1] as [Double])], error: "input 1 is float64"
+      ),
     ]
   }
 }

@@ -1,42 +1,52 @@
 import GraftGraph
 import GraftTensor
 
-/// The gradient of MaxPool: each dy is added to the dx of its window's first largest element.
+/// The gradient of MaxPool: each window's gradient goes to the first of the largest elements.
 ///
-/// Inputs: dy, x. Attributes: those of MaxPool.
+/// Inputs: dY, X. Attributes: those of MaxPool.
 struct MaxPoolGradient: FloatingOperator {
   let name = "MaxPoolGradient"
   let domain = graftDomain
   let inputCount = 2...2
 
-  func outputTypes(_ context: TypeContext) throws -> [TensorType] { [try context.input(1)] }
+  func outputTypes(_ context: TypeContext) throws -> [TensorType] {
+    [try poolingGradientType(context)]
+  }
 
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
-    let pooling = try PoolingWindow(context.node, try context.input(1).shape)
+    let geometry = try PoolingGeometry(context.node, input: try context.input(1).shape)
+    let window = geometry.window
     let dy = try context.input(0, as: type)
     let x = try context.input(1, as: type)
     let dx = try context.output(0, as: type)
-    let window = pooling.window
-    context.parallel(pooling.lines, cost: window.outputCount * window.tapCount) { range in
-      for line in range {
-        let plane = x + line * window.inputCount
-        let target = dx + line * window.inputCount
-        target.update(repeating: 0, count: window.inputCount)
-        for output in 0..<window.outputCount {
-          var best = T.lowest
-          var place = -1
-          pooling.forEachPosition(of: output) { position in
-            if place < 0 || plane[position] > best {
-              best = plane[position]
-              place = position
-            }
-          }
-          if place >= 0 { target[place] += dy[line * window.outputCount + output] }
-        }
+    geometry.forEachPlane(context) { input, output in
+      let target = dx + input
+      target.update(repeating: 0, count: window.inputCount)
+      window.forEachMaximum(in: x + input) { index, position in
+        if position >= 0 { target[position] += dy[output &+ index] }
       }
     }
   }
 
   let differentiation = Differentiation.unavailable(because: "it is a gradient itself")
-  let samples: [OperatorSample] = []
+
+  var samples: [OperatorSample] {
+    [
+      OperatorSample(
+        "halved", attributes: ["kernel_shape": .ints([2]), "strides": .ints([2])],
+        inputs: [.random([1, 2, 3]), .random([1, 2, 7])]),
+      OperatorSample(
+        "misfit", attributes: ["kernel_shape": .ints([2])],
+        inputs: [.random([1, 2, 3]), .random([1, 2, 7])], error: "the gradient has shape [1, 2, 3]"),
+    ]
+  }
+}
+
+/// The type of a pooling's gradient, whose inputs are dY and X.
+func poolingGradientType(_ context: TypeContext) throws -> TensorType {
+  try context.require(0, ElementType.floating)
+  try context.requireSameType(0, 1)
+  let geometry = try PoolingGeometry(context.node, input: try context.shape(1))
+  try requireGradientShape(context, geometry.outputShape)
+  return try context.input(1)
 }

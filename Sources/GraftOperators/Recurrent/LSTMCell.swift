@@ -65,7 +65,8 @@ struct LSTMCell {
       && node.int("input_forget", default: 0) == 0 && node.int("layout", default: 0) == 0
     guard isUsual else {
       throw GraftError(
-        .unsupported, "an LSTM with other activations, clipping, coupled gates or the batch first "
+        .unsupported,
+        "an LSTM with other activations, clipping, coupled gates or the batch first "
           + "is not supported")
     }
   }

@@ -23,15 +23,15 @@ struct ReduceLogSumExp: ReductionFunction {
     let x = try context.input(0, as: type)
     let y = try context.output(0, as: type)
     try withScratch(geometry.outputCount, of: type) { pivot in
-    let largest = LargestReducer(x: x)
-    let sum = ShiftedExpReducer(x: x, pivot: pivot)
-    geometry.forEachTile(context, of: type, cost: 8) { tile, scratch in
-      geometry.reduce(tile, largest, scratch, into: pivot)
-      // An infinite pivot would turn the difference into NaN; any finite one gives the limit.
-      for output in tile.outputs where !pivot[output].isFinite { pivot[output] = 0 }
-      geometry.reduce(tile, sum, scratch, into: y)
-      for output in tile.outputs { y[output] = .log(y[output]) + pivot[output] }
-    }
+      let largest = LargestReducer(x: x)
+      let sum = ShiftedExpReducer(x: x, pivot: pivot)
+      geometry.forEachTile(context, of: type, cost: 8) { tile, scratch in
+        geometry.reduce(tile, largest, scratch, into: pivot)
+        // An infinite pivot would turn the difference into NaN; any finite one gives the limit.
+        for output in tile.outputs where !pivot[output].isFinite { pivot[output] = 0 }
+        geometry.reduce(tile, sum, scratch, into: y)
+        for output in tile.outputs { y[output] = .log(y[output]) + pivot[output] }
+      }
     }
   }
 

@@ -31,7 +31,8 @@ struct ReduceMax: ReductionFunction {
       OperatorSample("int8", inputs: [.sample([-3, -2, -9] as [Int8])]),
       OperatorSample("uint8", inputs: [.sample([3, 250, 9] as [UInt8])]),
       OperatorSample(
-        "any", inputs: [
+        "any",
+        inputs: [
           .sample([true, false, false, false], [2, 2]), .sample([1] as [Int64]),
         ]),
       OperatorSample(

@@ -31,7 +31,8 @@ struct ReduceMin: ReductionFunction {
       OperatorSample("int8", inputs: [.sample([-3, -2, -9] as [Int8])]),
       OperatorSample("uint8", inputs: [.sample([3, 250, 9] as [UInt8])]),
       OperatorSample(
-        "all", inputs: [
+        "all",
+        inputs: [
           .sample([true, false, true, true], [2, 2]), .sample([1] as [Int64]),
         ]),
     ]

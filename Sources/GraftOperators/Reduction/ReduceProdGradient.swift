@@ -24,18 +24,18 @@ struct ReduceProdGradient: FloatingOperator {
     let x = try context.input(1, as: type)
     let dx = try context.output(0, as: type)
     try withScratch(2 * geometry.outputCount, of: type) { product in
-    let zeros = product + geometry.outputCount
-    let productReducer = NonzeroProductReducer(x: x)
-    let zeroReducer = ZeroCountReducer(x: x)
-    geometry.forEachTile(context, of: type) { tile, scratch in
-      geometry.reduce(tile, productReducer, scratch, into: product)
-      geometry.reduce(tile, zeroReducer, scratch, into: zeros)
-      for output in tile.outputs { product[output] *= dy[output] }
-    }
-    geometry.forEachElement(context, cost: 4) { i, output in
-      let others = x[i] == 0 ? zeros[output] - 1 : zeros[output]
-      dx[i] = others != 0 ? 0 : product[output] / (x[i] == 0 ? 1 : x[i])
-    }
+      let zeros = product + geometry.outputCount
+      let productReducer = NonzeroProductReducer(x: x)
+      let zeroReducer = ZeroCountReducer(x: x)
+      geometry.forEachTile(context, of: type) { tile, scratch in
+        geometry.reduce(tile, productReducer, scratch, into: product)
+        geometry.reduce(tile, zeroReducer, scratch, into: zeros)
+        for output in tile.outputs { product[output] *= dy[output] }
+      }
+      geometry.forEachElement(context, cost: 4) { i, output in
+        let others = x[i] == 0 ? zeros[output] - 1 : zeros[output]
+        dx[i] = others != 0 ? 0 : product[output] / (x[i] == 0 ? 1 : x[i])
+      }
     }
   }
 

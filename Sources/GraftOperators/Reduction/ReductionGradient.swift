@@ -72,20 +72,20 @@ extension ReductionFunction {
     let y = try context.input(2, as: type)
     let dx = try context.output(0, as: type)
     try withScratch(geometry.outputCount, of: type) { factor in
-    if sharesAmongEqual {
-      let equals = EqualReducer(x: x, y: y)
-      geometry.forEachTile(context, of: type) { tile, scratch in
-        geometry.reduce(tile, equals, scratch, into: factor)
-        for output in tile.outputs { factor[output] = dy[output] / factor[output] }
+      if sharesAmongEqual {
+        let equals = EqualReducer(x: x, y: y)
+        geometry.forEachTile(context, of: type) { tile, scratch in
+          geometry.reduce(tile, equals, scratch, into: factor)
+          for output in tile.outputs { factor[output] = dy[output] / factor[output] }
+        }
+      } else {
+        for output in 0..<geometry.outputCount {
+          factor[output] = dy[output] * share(y[output], count: geometry.reducedCount)
+        }
       }
-    } else {
-      for output in 0..<geometry.outputCount {
-        factor[output] = dy[output] * share(y[output], count: geometry.reducedCount)
+      geometry.forEachElement(context, cost: 4) { i, output in
+        dx[i] = factor[output] * slope(x[i], y[output])
       }
-    }
-    geometry.forEachElement(context, cost: 4) { i, output in
-      dx[i] = factor[output] * slope(x[i], y[output])
-    }
     }
   }
 }

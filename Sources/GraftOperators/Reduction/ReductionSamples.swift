@@ -38,9 +38,11 @@ extension ReductionFunction {
   static var integerSamples: [OperatorSample] {
     [
       OperatorSample(
-        "int64", inputs: [.sample([1, 2, 4, 7, 3, 5] as [Int64], [2, 3]), .sample([1] as [Int64])]),
+        "int64",
+        inputs: [.sample([1, 2, 4, 7, 3, 5] as [Int64], [2, 3]), .sample([1] as [Int64])]),
       OperatorSample(
-        "int32", inputs: [.sample([1, 2, 4, 7, 3, 5] as [Int32], [2, 3]), .sample([0] as [Int64])]),
+        "int32",
+        inputs: [.sample([1, 2, 4, 7, 3, 5] as [Int32], [2, 3]), .sample([0] as [Int64])]),
     ]
   }
 

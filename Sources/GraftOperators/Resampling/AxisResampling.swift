@@ -35,7 +35,11 @@ struct AxisResampling {
           target.update(repeating: fill, count: inner)
         } else {
           let source = x + (row / output * input + table.indices[position]) * inner
-          if inner == 1 { target.pointee = source.pointee } else { target.update(from: source, count: inner) }
+          if inner == 1 {
+            target.pointee = source.pointee
+          } else {
+            target.update(from: source, count: inner)
+          }
         }
       }
     }

@@ -21,7 +21,8 @@ struct Resize: Operator {
   func outputTypes(_ context: TypeContext) throws -> [TensorType] {
     let geometry = try context.resizeGeometry(0)
     try context.require(
-      0, geometry.settings.mode == .nearest ? ElementType.numeric.union([.bool]) : ElementType.numeric)
+      0,
+      geometry.settings.mode == .nearest ? ElementType.numeric.union([.bool]) : ElementType.numeric)
     return [TensorType(try context.input(0).elementType, geometry.outputShape)]
   }
 

@@ -38,7 +38,8 @@ struct ResizeGeometry {
     let sizes = try sizes?.ints.orThrow { GraftError(.typeMismatch, "sizes must be int64") } ?? []
     guard scales.isEmpty != sizes.isEmpty || indices.isEmpty else {
       throw GraftError(
-        .invalidArgument, scales.isEmpty ? "neither scales nor sizes are given" : "both scales and sizes are given",
+        .invalidArgument,
+        scales.isEmpty ? "neither scales nor sizes are given" : "both scales and sizes are given",
         fix: "Give one of them")
     }
     guard scales.count + sizes.count == indices.count else {
@@ -60,7 +61,8 @@ struct ResizeGeometry {
         region: region)
       guard axis.input > 0 || axis.output == 0 else {
         throw GraftError(
-          .shapeMismatch, "axis \(index) of shape \(shape) is empty; it cannot become \(axis.output)")
+          .shapeMismatch,
+          "axis \(index) of shape \(shape) is empty; it cannot become \(axis.output)")
       }
       if !axis.isUnchanged { axes.append(axis) }
     }
@@ -87,7 +89,8 @@ struct ResizeGeometry {
     let values = try region.map { try floats($0, "roi") } ?? []
     guard values.count == 2 * count else {
       throw GraftError(
-        .shapeMismatch, "roi has \(values.count) values; it must have two for each of \(count) axes")
+        .shapeMismatch, "roi has \(values.count) values; it must have two for each of \(count) axes"
+      )
     }
     return (0..<count).map { (values[$0], values[count + $0]) }
   }

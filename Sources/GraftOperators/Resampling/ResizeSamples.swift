@@ -98,7 +98,8 @@ enum ResizeSamples {
         inputs: [.random([1, 3, 7]), nil, .sample([1, 1, 2] as [Float])],
         differentiableInputs: [0]),
       OperatorSample(
-        "empty scales", inputs: [
+        "empty scales",
+        inputs: [
           .random([1, 1, 2, 2]), nil, .sample([] as [Float]), .sample([1, 1, 4, 4] as [Int64]),
         ], differentiableInputs: [0], skipsOracle: true),
     ]

@@ -59,7 +59,7 @@ private let newOperators: [(opset: Int, names: [String])] = [
   (
     16,
     [
-      "GridSample",
+      "GridSample"
     ]
   ),
   (
@@ -79,7 +79,7 @@ private let newOperators: [(opset: Int, names: [String])] = [
   (
     19,
     [
-      "DeformConv",
+      "DeformConv"
     ]
   ),
   (
@@ -115,7 +115,7 @@ private let newOperators: [(opset: Int, names: [String])] = [
   (
     28,
     [
-      "SwiGLU",
+      "SwiGLU"
     ]
   ),
 ]

@@ -8,7 +8,8 @@ let allOpsetRules: [OpsetRule] = [
   OpsetRule.broadcasting, OpsetRule.casting, OpsetRule.clipping, OpsetRule.constants,
   OpsetRule.dropout, OpsetRule.fourierTransform, OpsetRule.gemm, OpsetRule.groupNormalization,
   OpsetRule.interpolation, OpsetRule.layerNormalization, OpsetRule.negativeAxes,
-  OpsetRule.padding, OpsetRule.recurrent, OpsetRule.reductions, OpsetRule.reshaping, OpsetRule.resizing, OpsetRule.scan,
+  OpsetRule.padding, OpsetRule.recurrent, OpsetRule.reductions, OpsetRule.reshaping,
+  OpsetRule.resizing, OpsetRule.scan,
   OpsetRule.scattering, OpsetRule.slicing, OpsetRule.softmax, OpsetRule.splitting, OpsetRule.topK,
   OpsetRule.widenedTypes,
 ].flatMap { $0 }
