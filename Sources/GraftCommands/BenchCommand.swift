@@ -19,11 +19,22 @@ enum BenchCommand: Command {
     example: "graft bench mobilenet_v2.onnx --runs 20")
 
   struct Report: Encodable {
-    let min_ms: Double
-    let median_ms: Double
-    let max_ms: Double
-    let load_ms: Double
-    let peak_rss_mb: Double
+    /// Milliseconds of one run.
+    let minimum: Double
+    let median: Double
+    let maximum: Double
+    /// Milliseconds to open the model and make it ready.
+    let load: Double
+    /// The most memory the process has had, in megabytes.
+    let peakMemory: Double
+
+    enum CodingKeys: String, CodingKey {
+      case minimum = "min_ms"
+      case median = "median_ms"
+      case maximum = "max_ms"
+      case load = "load_ms"
+      case peakMemory = "peak_rss_mb"
+    }
   }
 
   static func run(_ arguments: Arguments, _ console: Console) async throws {
@@ -49,13 +60,13 @@ enum BenchCommand: Command {
     }
     times.sort()
     let report = Report(
-      min_ms: times[0], median_ms: median(times), max_ms: times[times.count - 1],
-      load_ms: load.milliseconds, peak_rss_mb: peakMemory)
+      minimum: times[0], median: median(times), maximum: times[times.count - 1],
+      load: load.milliseconds, peakMemory: peakMemory)
     if arguments.has("--json") { return try console.print(json: report) }
     console.print(
       String(
         format: "min %.2f ms, median %.2f ms, max %.2f ms, load %.1f ms, peak memory %.0f MB",
-        report.min_ms, report.median_ms, report.max_ms, report.load_ms, report.peak_rss_mb))
+        report.minimum, report.median, report.maximum, report.load, report.peakMemory))
   }
 
   private static func median(_ sorted: [Double]) -> Double {

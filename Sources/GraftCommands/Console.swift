@@ -41,6 +41,11 @@ final class Console: Sendable {
     diagnostics(line + "\n")
   }
 
+  /// Writes what is doubtful, a line each.
+  func warn(_ warnings: [String]) {
+    for warning in warnings { note("warning: \(warning)") }
+  }
+
   /// Shows how far the work is, 0 to 1; on a terminal only.
   func progress(_ fraction: Double, _ text: String) {
     guard redraws else { return }

@@ -36,7 +36,7 @@ enum DemoCommand: Command {
       ], options: options)
     let result = try await trainer.train { VoiceTrainCommand.show($0, console) }
     console.clearProgress()
-    result.warnings.forEach { console.note("warning: \($0)") }
+    console.warn(result.warnings)
     try result.model.write(to: URL(fileURLWithPath: out))
     let identifier = try VoiceIdentifier(
       contentsOf: URL(fileURLWithPath: out), threads: options.threads)

@@ -54,11 +54,11 @@ enum TrainCommand: Command {
     guard !(arguments.has("--shuffle") && arguments.has("--no-shuffle")) else {
       throw UsageError("'--shuffle' and '--no-shuffle' exclude each other")
     }
-    let selection = try selection(arguments)
     let loss = try loss(arguments)
     let optimizer = try optimizer(arguments)
     let fitOptions = try fitOptions(arguments)
     let options = try options(arguments)
+    let selection = try selection(arguments)
     let opset = try arguments.int("--opset", in: 7...22)
     let path = arguments.positionals[0]
     let model = try Model(contentsOf: URL(fileURLWithPath: path))
@@ -90,7 +90,7 @@ enum TrainCommand: Command {
       try log?.write(
         LogLine(
           step: event.step, epoch: event.epoch, loss: event.batchLoss,
-          learning_rate: Double(event.learningRate)))
+          learningRate: Double(event.learningRate)))
       let done = Double(event.epoch) + Double(event.batch + 1) / Double(event.batchCount)
       let fraction =
         options.updates.map { Double(event.step) / Double($0) }
@@ -105,7 +105,14 @@ enum TrainCommand: Command {
     let step: Int
     let epoch: Int
     let loss: Double
-    let learning_rate: Double
+    let learningRate: Double
+
+    enum CodingKeys: String, CodingKey {
+      case step
+      case epoch
+      case loss
+      case learningRate = "learning_rate"
+    }
   }
 
   private static func examples(_ path: String, _ model: Model) throws -> ExampleSet {

@@ -33,7 +33,7 @@ enum VoiceIdentifyCommand: Command {
     for file in arguments.positionals {
       do {
         let recording = try Recording(contentsOf: URL(fileURLWithPath: file))
-        recording.warnings.forEach { console.note("warning: \($0)") }
+        console.warn(recording.warnings)
         let match = try locating(file) { try identifier.identify(recording) }
         lines.append(
           Line(
@@ -47,7 +47,7 @@ enum VoiceIdentifyCommand: Command {
     if arguments.has("--json") {
       try console.print(json: lines)
     } else {
-      lines.forEach { print($0, console) }
+      for line in lines { print(line, console) }
     }
     // The answers that could be given are printed; the call failed all the same.
     if let firstError { throw firstError }

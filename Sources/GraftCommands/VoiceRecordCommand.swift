@@ -19,7 +19,7 @@ enum VoiceRecordCommand: Command {
     console.note("recording \(seconds) seconds ...")
     let microphone = Microphone(device: arguments.string("--device") ?? "default")
     let recording = try microphone.record(.seconds(seconds))
-    recording.warnings.forEach { console.note("warning: \($0)") }
+    console.warn(recording.warnings)
     try recording.write(to: URL(fileURLWithPath: out))
     console.print(
       "wrote \(out), \(String(format: "%.1f", recording.duration / .seconds(1))) seconds")

@@ -38,11 +38,11 @@ enum VoiceTrainCommand: Command {
     let others =
       try arguments.string("--others").map { try folders.speakers(in: $0) }
       ?? DebianVoices.speakers()
-    folders.warnings.forEach { console.note("warning: \($0)") }
+    console.warn(folders.warnings)
     let trainer = try VoiceTrainer(people: people, others: others, options: options)
     let result = try await trainer.train { show($0, console) }
     console.clearProgress()
-    result.warnings.forEach { console.note("warning: \($0)") }
+    console.warn(result.warnings)
     try result.model.write(to: URL(fileURLWithPath: out), opset: opset)
     summarise(result, out, console)
   }

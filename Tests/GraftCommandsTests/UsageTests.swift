@@ -54,7 +54,7 @@ struct UsageTests {
     let example = command.specification.example.split(separator: " ").map {
       $0.trimmingCharacters(in: CharacterSet(charactersIn: "'"))
     }
-    #expect(example.prefix(words.count + 1) == ["graft"] + words)
+    #expect(Array(example.prefix(words.count + 1)) == ["graft"] + words)
     _ = try Arguments(Array(example.dropFirst(words.count + 1)), for: command.specification)
   }
 

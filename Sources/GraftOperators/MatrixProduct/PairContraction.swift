@@ -95,32 +95,48 @@ struct PairContraction<T: FloatingElement> {
     to y: UnsafeMutablePointer<T>, _ context: KernelContext
   ) {
     let work = product.rows &* product.columns &* max(1, product.inner)
+    let (elementsA, elementsB) = (a.factor.elements, b.factor.elements)
     if work <= Self.smallProduct {
       let small = SmallProduct(product)
-      forEachMatrix(a, b, context, cost: work) { from, with, index in
+      forEachRun(a, b, context, cost: work) { run in
         small.run(
-          a.factor.elements + from, b.factor.elements + with, y + index * small.elementCount)
+          elementsA + run.a, run.stepA, elementsB + run.b, run.stepB,
+          y + run.index * small.elementCount, count: run.count)
       }
       return
     }
-    let count = axes.shape(batch).elementCount
     let single = KernelContext(node: context.node, inputs: [], outputs: [], threads: 1)
-    let sharesBatch = count >= context.threads
-    forEachMatrix(a, b, sharesBatch ? context : single, cost: work) { from, with, index in
-      product.run(
-        a.factor.elements + from, b.factor.elements + with,
-        y + index * product.rows * product.columns, threads: sharesBatch ? 1 : context.threads)
+    let sharesBatch = axes.shape(batch).elementCount >= context.threads
+    forEachRun(a, b, sharesBatch ? context : single, cost: work) { run in
+      for step in 0..<run.count {
+        product.run(
+          elementsA + run.a + step * run.stepA, elementsB + run.b + step * run.stepB,
+          y + (run.index + step) * product.rows * product.columns,
+          threads: sharesBatch ? 1 : context.threads)
+      }
     }
   }
 
   /// Up to so many multiplications, packing costs more than it saves.
   private static var smallProduct: Int { 512 }
 
-  /// Calls `body` for each pair of matrices with their first elements in both factors and their number.
+  /// Matrices that lie at equal distances in both factors.
+  private struct Run {
+    /// The number of the first one in the batch.
+    let index: Int
+    let count: Int
+    /// The first elements in both factors.
+    let a: Int
+    let b: Int
+    /// Elements from one matrix to the next.
+    let stepA: Int
+    let stepB: Int
+  }
+
+  /// Calls `body` until all matrices of the batch are covered.
   @inline(__always)
-  private func forEachMatrix(
-    _ a: Matrices, _ b: Matrices, _ context: KernelContext, cost: Int,
-    _ body: (Int, Int, Int) -> Void
+  private func forEachRun(
+    _ a: Matrices, _ b: Matrices, _ context: KernelContext, cost: Int, _ body: (Run) -> Void
   ) {
     let last = batch.last.map { (axes.size($0), a.factor.stride($0), b.factor.stride($0)) }
     let (length, stepA, stepB) = last ?? (1, 0, 0)
@@ -137,10 +153,12 @@ struct PairContraction<T: FloatingElement> {
           rest /= size
         }
         let first = index % length
-        for step in first..<min(length, first + range.upperBound - index) {
-          body(from + step * stepA, with + step * stepB, index)
-          index += 1
-        }
+        let count = min(length - first, range.upperBound - index)
+        body(
+          Run(
+            index: index, count: count, a: from + first * stepA, b: with + first * stepB,
+            stepA: stepA, stepB: stepB))
+        index += count
       }
     }
   }
@@ -163,8 +181,36 @@ private struct SmallProduct<T: FloatingElement> {
   /// Elements of the result.
   var elementCount: Int { rows * columns }
 
+  /// Multiplies `count` pairs of matrices at given distances.
   @inline(__always)
-  func run(_ a: UnsafePointer<T>, _ b: UnsafePointer<T>, _ c: UnsafeMutablePointer<T>) {
+  func run(
+    _ a: UnsafePointer<T>, _ nextA: Int, _ b: UnsafePointer<T>, _ nextB: Int,
+    _ c: UnsafeMutablePointer<T>, count: Int
+  ) {
+    if inner == 1, elementCount == 1 {
+      multiply(a, nextA, b, nextB, c, count: count)
+      return
+    }
+    for index in 0..<count {
+      run(a + index * nextA, b + index * nextB, c + index * elementCount)
+    }
+  }
+
+  /// The products of single numbers.
+  @inline(__always)
+  private func multiply(
+    _ a: UnsafePointer<T>, _ nextA: Int, _ b: UnsafePointer<T>, _ nextB: Int,
+    _ c: UnsafeMutablePointer<T>, count: Int
+  ) {
+    if nextA == 1, nextB == 1 {
+      for i in 0..<count { c[i] = a[i] * b[i] }
+    } else {
+      for i in 0..<count { c[i] = a[i &* nextA] * b[i &* nextB] }
+    }
+  }
+
+  @inline(__always)
+  private func run(_ a: UnsafePointer<T>, _ b: UnsafePointer<T>, _ c: UnsafeMutablePointer<T>) {
     for row in 0..<rows {
       for column in 0..<columns {
         var sum: T = 0

@@ -2,92 +2,82 @@ import GraftDiagnostics
 import GraftGraph
 import GraftTensor
 
-/// A layer of long short-term memory, forward, reverse or both.
+/// Long short-term memory: i, o, f = f(Xt Wᵀ + Ht-1 Rᵀ + Wb + Rb + P * C), c = g(the same), Ct = f *
+/// Ct-1 + i * c, Ht = o * h(Ct); the peepholes P see Ct-1 for i and f, Ct for o.
 ///
-/// For each step, with gates in the order input, output, forget, cell:
-/// i, o, f = sigmoid(x W + h R + b), g = tanh(x W + h R + b), c = f c + i g, h = o tanh(c).
-/// Shapes: X [T, N, I], W [D, 4 H, I], R [D, 4 H, H], B [D, 8 H], initial_h and initial_c [D, N, H]
-/// -> Y [T, D, N, H], Y_h and Y_c [D, N, H]. Attributes: `hidden_size`, `direction`. Sequence lengths,
-/// peepholes, other activations, clipping and the batch-first layout are not supported. Gradient:
-/// backpropagation through time. Source: ONNX LSTM-14.
-struct LSTM: FloatingOperator {
+/// Shapes and shared attributes: those of `RecurrentLayer`, gates in the order i, o, f, c; further
+/// inputs initial_c like initial_h and P [directions, 3 * hidden] in the order i, o, f; further output
+/// Y_c. Attributes `activations` (Sigmoid, Tanh, Tanh: f, g, h for each direction),
+/// `activation_alpha`, `activation_beta`; `input_forget` 0 only. `clip` bounds the arguments of f and
+/// g. Steps beyond a sequence's length give zeros in Y; Y_h and Y_c are the states after its last
+/// step, zeros when it has none. Gradient: `graft.LSTMGradient`. Source: ONNX LSTM-14.
+struct LSTM: RecurrentOperator {
   let name = "LSTM"
   let inputCount = 3...8
   let outputCount = 0...3
+  static let gates = 4
+  static let activations = ["Sigmoid", "Tanh", "Tanh"]
 
   func outputTypes(_ context: TypeContext) throws -> [TensorType] {
-    try context.require(0, ElementType.floating)
-    try context.requireSameType(0, 1, 2)
-    let cell = try LSTMCell(context)
-    let (steps, batch, size) = (cell.steps, cell.batch, cell.size)
+    let layer = try Self.checkedLayer(context)
     let type = try context.input(0).elementType
-    let state = TensorType(type, [cell.directions, batch, size])
-    return [TensorType(type, [steps, cell.directions, batch, size]), state, state]
+    let state = TensorType(type, layer.stateShape)
+    return [TensorType(type, layer.outputShape), state, state]
+  }
+
+  /// The layer, with everything checked.
+  static func checkedLayer(_ context: TypeContext) throws -> RecurrentLayer {
+    guard try context.node.int("input_forget", default: 0) == 0 else {
+      throw GraftError(
+        .unsupported, "attribute 'input_forget' is 1: coupled input and forget gates",
+        fix: "Export the model with input_forget 0")
+    }
+    let layer = try layer(context)
+    if context.has(6) {
+      try RecurrentLayer.check(try context.shape(6), "initial_c", layer.stateShape)
+    }
+    if context.has(7) {
+      try RecurrentLayer.check(
+        try context.shape(7), "P", [layer.directions, 3 * layer.hiddenSize])
+    }
+    return layer
   }
 
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
-    let cell = try LSTMCell(context)
-    for direction in 0..<cell.directions {
-      let trace = try LSTMTrace<T>(cell, direction, context, offset: 0)
-      let block = cell.batch * cell.size
-      if context.wantsOutput(0) {
-        let y = try context.output(0, as: type)
-        for step in 0..<cell.steps {
-          (y + (step * cell.directions + direction) * block).update(
-            from: trace.hidden(after: step), count: block)
-        }
-      }
-      let last = cell.isReversed(direction) ? 0 : cell.steps - 1
-      if context.wantsOutput(1) {
-        let state = try context.output(1, as: type) + direction * block
-        state.update(from: trace.hidden(after: last), count: block)
-      }
-      if context.wantsOutput(2) {
-        let state = try context.output(2, as: type) + direction * block
-        state.update(from: trace.cellState(after: last), count: block)
-      }
-    }
+    let layer = try Self.layer(context)
+    let outputs = LSTMOutputs<T>(
+      y: try context.outputIfWanted(0, as: type),
+      hidden: try context.outputIfWanted(1, as: type),
+      cell: try context.outputIfWanted(2, as: type))
+    try LSTMForward<T>(
+      layer: layer, functions: try Self.functions(context.node, layer),
+      inputs: try LSTMInputs(context), outputs: outputs
+    ).run(threads: context.threads)
   }
 
   let differentiation = Differentiation.rule { builder in
-    let outputs = (0..<3).map { index in
-      index < builder.outputGradients.count ? builder.outputGradients[index] ?? "" : ""
-    }
-    let inputs = (0..<8).map { builder.input($0) }
-    let wanted = (0..<8).map { builder.wants($0) && $0 != 4 && $0 != 7 }
-    let gradients = builder.add(
-      "LSTMGradient", domain: graftDomain, outputs + inputs, builder.node.attributes,
-      outputs: wanted)
-    return zip(wanted, gradients).map { $0 ? $1 : nil }
+    recurrentGradientRule(&builder, "LSTMGradient", inputCount: 8, outputCount: 3)
   }
 
-  var samples: [OperatorSample] {
-    func inputs(_ directions: Int) -> [Tensor?] {
-      [
-        .random([4, 2, 3]), .random([directions, 20, 3], scale: 0.5),
-        .random([directions, 20, 5], seed: 1, scale: 0.5), .random([directions, 40], scale: 0.5),
-      ]
-    }
-    let size: [String: Attribute] = ["hidden_size": .int(5)]
-    return [
-      OperatorSample("forward", attributes: size, inputs: inputs(1), outputCount: 3),
-      OperatorSample(
-        "reverse", attributes: size.merging(["direction": .string("reverse")]) { $1 },
-        inputs: inputs(1), outputCount: 3),
-      OperatorSample(
-        "both directions", attributes: size.merging(["direction": .string("bidirectional")]) { $1 },
-        inputs: inputs(2), outputCount: 3),
-      OperatorSample(
-        "initial state", attributes: size,
-        inputs: inputs(1) + [nil, .random([1, 2, 5]), .random([1, 2, 5], seed: 2)], outputCount: 3),
-      OperatorSample(
-        "no bias", attributes: size, inputs: Array(inputs(1).prefix(3)), outputCount: 1),
-      OperatorSample(
-        "peepholes", attributes: size,
-        inputs: inputs(1) + [nil, nil, nil, .random([1, 15])], error: "peepholes"),
-      OperatorSample(
-        "misfit", attributes: ["hidden_size": .int(4)], inputs: inputs(1),
-        error: "has shape [1, 20, 3]"),
-    ]
+  var samples: [OperatorSample] { lstmSamples }
+}
+
+/// The gradient rule of all recurrent operators: the gradient node reads the operator's inputs, padded
+/// to `inputCount`, then the outputs' gradients, and makes the gradients of all inputs but
+/// sequence_lens in their order.
+func recurrentGradientRule(
+  _ builder: inout GradientBuilder, _ name: String, inputCount: Int, outputCount: Int
+) -> [String?] {
+  let inputs = (0..<inputCount).map { builder.input($0) }
+  let gradients = (0..<outputCount).map { index in
+    (index < builder.outputGradients.count ? builder.outputGradients[index] : nil) ?? ""
+  }
+  let differentiable = (0..<inputCount).filter { $0 != 4 }
+  let results = builder.add(
+    name, domain: graftDomain, inputs + gradients, builder.node.attributes,
+    outputs: differentiable.map { builder.wants($0) })
+  return builder.node.inputs.indices.map { index in
+    guard builder.wants(index), let place = differentiable.firstIndex(of: index) else { return nil }
+    return results[place]
   }
 }

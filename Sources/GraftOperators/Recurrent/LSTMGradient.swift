@@ -1,152 +1,126 @@
+import GraftDiagnostics
 import GraftGraph
 import GraftTensor
 
-/// The gradients of LSTM for X, W, R, B, initial_h and initial_c, by backpropagation through time.
+/// The gradients of LSTM for all its inputs, by backpropagation through time; the forward pass is
+/// computed again.
 ///
-/// Inputs: the gradients of Y, Y_h and Y_c, each possibly left out, then LSTM's inputs; the forward
-/// pass is run again. Outputs stand where LSTM's inputs do; those of the sequence lengths and
-/// peepholes are never there. Attributes: those of LSTM.
-struct LSTMGradient: FloatingOperator {
+/// Inputs: those of LSTM (0 to 7), then dY, dY_h, dY_c, each left out where no gradient flows.
+/// Outputs: dX, dW, dR, dB, dinitial_h, dinitial_c, dP. Attributes: those of LSTM.
+struct LSTMGradient: RecurrentOperator {
   let name = "LSTMGradient"
   let domain = graftDomain
-  let inputCount = 6...11
-  let outputCount = 1...8
-
-  func kernelType(_ context: KernelContext) throws -> ElementType {
-    try context.input(3).elementType
-  }
+  let inputCount = 8...11
+  let outputCount = 0...7
+  static let gates = LSTM.gates
+  static let activations = LSTM.activations
 
   func outputTypes(_ context: TypeContext) throws -> [TensorType] {
-    let x = try context.input(3)
-    return (3..<11).map { index in
-      index < context.inputs.count ? context.inputs[index] ?? TensorType(x.elementType, [0]) : x
-    }
+    let layer = try LSTM.checkedLayer(context)
+    try requireRecurrentGradients(context, layer, from: 8)
+    return try recurrentGradientTypes(context, inputs: [0, 1, 2, 3, 5, 6, 7])
   }
 
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
-    let cell = try LSTMCell(context, offset: 3)
-    for index in 0..<8 where context.wantsOutput(index) {
-      let output = try context.output(index)
-      try context.output(index, as: type).update(repeating: 0, count: output.elementCount)
+    let layer = try Self.layer(context)
+    let functions = try Self.functions(context.node, layer)
+    let inputs = try LSTMInputs<T>(context)
+    let trace = try LSTMTrace<T>(layer)
+    try LSTMForward(
+      layer: layer, functions: functions, inputs: inputs, outputs: LSTMOutputs(), trace: trace
+    ).run(threads: context.threads)
+    let gates = try RecurrentMemory<T>(layer.directions, layer.rowCount, layer.gateSize)
+    try LSTMBackward(
+      layer: layer, functions: functions, inputs: inputs, trace: trace,
+      y: try context.inputIfPresent(8, as: type), hidden: try context.inputIfPresent(9, as: type),
+      cell: try context.inputIfPresent(10, as: type)
+    ).run(
+      gates, initialHidden: try context.outputIfWanted(4, as: type),
+      initialCell: try context.outputIfWanted(5, as: type), threads: context.threads)
+    try fill(context, layer, inputs, trace, UnsafePointer(gates.start))
+    withExtendedLifetime((trace, gates)) {}
+  }
+
+  private func fill<T: FloatingElement>(
+    _ context: KernelContext, _ layer: RecurrentLayer, _ inputs: LSTMInputs<T>,
+    _ trace: LSTMTrace<T>, _ gates: UnsafePointer<T>
+  ) throws {
+    let gradients = RecurrentGradients<T>(layer: layer, threads: context.threads)
+    let (rows, hidden, size) = (layer.rowCount, layer.hiddenSize, layer.gateSize)
+    if let dx = try context.outputIfWanted(0, as: T.self) {
+      gradients.fillInput(dx, gates, inputs.w)
     }
-    for direction in 0..<cell.directions {
-      let trace = try LSTMTrace<T>(cell, direction, context, offset: 3)
-      try run(cell, direction, trace, context)
+    if let dw = try context.outputIfWanted(1, as: T.self) {
+      gradients.fillInputWeights(dw, gates, inputs.x)
+    }
+    for direction in 0..<layer.directions {
+      let gates = gates + direction * rows * size
+      if let dr = try context.outputIfWanted(2, as: T.self) {
+        gradients.fillWeights(
+          dr + direction * size * hidden, gates, stride: size, rows: size,
+          trace.previousHidden.start + direction * rows * hidden, columns: hidden)
+      }
+      if let db = try context.outputIfWanted(3, as: T.self) {
+        let target = db + direction * 2 * size
+        gradients.fillSums(target, gates, stride: size, size: size)
+        copy(target, target + size, size)
+      }
+      if let dp = try context.outputIfWanted(6, as: T.self) {
+        let target = dp + direction * 3 * hidden
+        let previous = trace.previousCells.start + direction * rows * hidden
+        let cells = trace.cells.start + direction * rows * hidden
+        gradients.fillSums(target, gates, stride: size, times: previous)
+        gradients.fillSums(target + hidden, gates + hidden, stride: size, times: cells)
+        gradients.fillSums(
+          target + 2 * hidden, gates + 2 * hidden, stride: size, times: previous)
+      }
     }
   }
 
   let differentiation = Differentiation.unavailable(because: "it is a gradient itself")
-  let samples: [OperatorSample] = []
 
-  private func run<T: FloatingElement>(
-    _ cell: LSTMCell, _ direction: Int, _ trace: LSTMTrace<T>, _ context: KernelContext
-  ) throws {
-    let size = cell.size
-    let width = 4 * size
-    let block = cell.batch * size
-    let r = try context.input(5, as: T.self) + direction * width * size
-    let gradients = (0..<3).map { try? context.inputIfPresent($0, as: T.self) }
-    // The gradients of gates before their activation, of all steps: [steps, batch, 4 * size].
-    let gates = UnsafeMutablePointer<T>.allocate(capacity: max(1, cell.steps * cell.batch * width))
-    let dh = UnsafeMutablePointer<T>.allocate(capacity: max(1, block))
-    let dc = UnsafeMutablePointer<T>.allocate(capacity: max(1, block))
-    defer {
-      gates.deallocate()
-      dh.deallocate()
-      dc.deallocate()
-    }
-    for (state, gradient) in [(dh, gradients[1]), (dc, gradients[2])] {
-      if let gradient {
-        state.update(from: gradient + direction * block, count: block)
-      } else {
-        state.update(repeating: 0, count: block)
-      }
-    }
-    let back = MatrixMultiplication<T>(rows: cell.batch, columns: size, inner: width)
-    for time in (0..<cell.steps).reversed() {
-      let step = trace.step(atTime: time)
-      if let dy = gradients[0] {
-        let part = dy + (step * cell.directions + direction) * block
-        for i in 0..<block { dh[i] += part[i] }
-      }
-      let gate = gates + step * cell.batch * width
-      differentiateStep(cell, trace, time, dh, dc, gate)
-      back.run(gate, r, dh, threads: context.threads)
-    }
-    for (index, state) in [(5, dh), (6, dc)] where context.wantsOutput(index) {
-      (try context.output(index, as: T.self) + direction * block).update(from: state, count: block)
-    }
-    try addWeightGradients(cell, direction, trace, gates, context)
+  var samples: [OperatorSample] {
+    let inputs: [Tensor?] = [
+      .random([3, 2, 4]), .random([1, 12, 4]), .random([1, 12, 3]), nil, nil, nil, nil, nil,
+    ]
+    return [
+      OperatorSample(
+        "from Y and Y_c", inputs: inputs + [.random([3, 1, 2, 3]), nil, .random([1, 2, 3])],
+        outputCount: 3),
+      OperatorSample(
+        "misfit", inputs: inputs + [.random([3, 2, 3])], error: "the gradient has shape [3, 2, 3]"),
+    ]
   }
+}
 
-  /// From the gradients of a step's states to those of its gates; `dc` becomes that of the cell state
-  /// before.
-  private func differentiateStep<T: FloatingElement>(
-    _ cell: LSTMCell, _ trace: LSTMTrace<T>, _ time: Int, _ dh: UnsafeMutablePointer<T>,
-    _ dc: UnsafeMutablePointer<T>, _ gradient: UnsafeMutablePointer<T>
-  ) {
-    let size = cell.size
-    let step = trace.step(atTime: time)
-    let activated = trace.gates(at: step)
-    let before = trace.cellState(beforeTime: time)
-    let after = trace.cellState(beforeTime: time + 1)
-    for row in 0..<cell.batch {
-      let gates = activated + row * 4 * size
-      let target = gradient + row * 4 * size
-      for i in 0..<size {
-        let position = row * size + i
-        let (input, output) = (gates[i], gates[size + i])
-        let (forget, candidate) = (gates[2 * size + i], gates[3 * size + i])
-        let squashed = T.vectorTanh(after[position])
-        let cellGradient = dc[position] + dh[position] * output * (1 - squashed * squashed)
-        target[i] = cellGradient * candidate * input * (1 - input)
-        target[size + i] = dh[position] * squashed * output * (1 - output)
-        target[2 * size + i] = cellGradient * before[position] * forget * (1 - forget)
-        target[3 * size + i] = cellGradient * input * (1 - candidate * candidate)
-        dc[position] = cellGradient * forget
-      }
+/// Checks the gradients of a recurrent operator's outputs, which are the inputs from `first` on.
+func requireRecurrentGradients(
+  _ context: TypeContext, _ layer: RecurrentLayer, from first: Int
+) throws {
+  for index in first..<max(first, context.inputs.count) where context.has(index) {
+    try context.requireSameType(0, index)
+    let wanted = index == first ? layer.outputShape : layer.stateShape
+    let shape = try context.shape(index)
+    guard shape == wanted else {
+      throw GraftError(
+        .shapeMismatch, "the gradient has shape \(shape); that of the output is \(wanted)")
     }
   }
+}
 
-  private func addWeightGradients<T: FloatingElement>(
-    _ cell: LSTMCell, _ direction: Int, _ trace: LSTMTrace<T>, _ gates: UnsafeMutablePointer<T>,
-    _ context: KernelContext
-  ) throws {
-    let size = cell.size
-    let width = 4 * size
-    let rows = cell.steps * cell.batch
-    let x = try context.input(3, as: T.self)
-    if context.wantsOutput(0) {
-      let w = try context.input(4, as: T.self) + direction * width * cell.inputSize
-      var product = MatrixMultiplication<T>(rows: rows, columns: cell.inputSize, inner: width)
-      product.accumulates = true
-      product.run(gates, w, try context.output(0, as: T.self), threads: context.threads)
-    }
-    if context.wantsOutput(1) {
-      let dw = try context.output(1, as: T.self) + direction * width * cell.inputSize
-      MatrixMultiplication<T>(rows: width, columns: cell.inputSize, inner: rows, transposedA: true)
-        .run(gates, x, dw, threads: context.threads)
-    }
-    if context.wantsOutput(2) {
-      let dr = try context.output(2, as: T.self) + direction * width * size
-      var product = MatrixMultiplication<T>(
-        rows: width, columns: size, inner: cell.batch, transposedA: true)
-      product.accumulates = true
-      for time in 0..<cell.steps {
-        let step = trace.step(atTime: time)
-        product.run(
-          gates + step * cell.batch * width, trace.hidden(beforeTime: time), dr,
-          threads: context.threads)
-      }
-    }
-    if context.wantsOutput(3) {
-      let db = try context.output(3, as: T.self) + direction * 2 * width
-      for i in 0..<width {
-        var sum: T = 0
-        for row in 0..<rows { sum += gates[row * width + i] }
-        db[i] = sum
-        db[width + i] = sum
-      }
-    }
+/// The types of the gradients of some inputs; those left out have none, and their gradients no
+/// elements.
+func recurrentGradientTypes(_ context: TypeContext, inputs: [Int]) throws -> [TensorType] {
+  let empty = TensorType(try context.input(0).elementType, [0])
+  return try inputs.map { context.has($0) ? try context.input($0) : empty }
+}
+
+extension KernelContext {
+  /// The elements of an optional output and of an optional input's gradient; nil when it is not
+  /// wanted.
+  func outputIfWanted<T: TensorElement>(_ index: Int, as type: T.Type) throws
+    -> UnsafeMutablePointer<T>?
+  {
+    wantsOutput(index) ? try output(index, as: type) : nil
   }
 }

@@ -1,4 +1,5 @@
 import GraftDiagnostics
+import GraftGraph
 import GraftTensor
 
 /// An operator whose kernel is written once for float32 and float64.
@@ -14,7 +15,7 @@ extension FloatingOperator {
     try context.input(0).elementType
   }
 
-  @inlinable @inline(__always)
+  @inline(__always)
   package func run(_ context: KernelContext) throws {
     switch try kernelType(context) {
     case .float32: try run(Float.self, context)
@@ -35,7 +36,7 @@ extension NumericOperator {
     try context.input(0).elementType
   }
 
-  @inlinable @inline(__always)
+  @inline(__always)
   package func run(_ context: KernelContext) throws {
     switch try kernelType(context) {
     case .float32: try run(Float.self, context)
@@ -61,7 +62,7 @@ extension MovingOperator {
     try context.input(0).elementType
   }
 
-  @inlinable @inline(__always)
+  @inline(__always)
   package func run(_ context: KernelContext) throws {
     let type = try kernelType(context)
     switch type.bitWidth {
