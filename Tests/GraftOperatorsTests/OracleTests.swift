@@ -38,6 +38,9 @@ struct OracleTests {
             tensor, expected[output], Tolerance(absolute: 1e-5, relative: 1e-4),
             "\(name), \(output)")
         }
+      } catch let failure as OracleFailure where failure.isMissingKernel {
+        // ONNX Runtime has no kernel for that element type: nothing to compare with.
+        continue
       } catch {
         Issue.record("\(name): \(error)")
       }

@@ -49,6 +49,9 @@ package enum Oracle: String, Sendable, CaseIterable {
 package struct OracleFailure: Error, CustomStringConvertible {
   let text: String
 
+  /// Whether the oracle does not have the operator for the inputs' element type.
+  package var isMissingKernel: Bool { text.contains("NOT_IMPLEMENTED") }
+
   package var description: String {
     "ONNX Runtime: \(text.trimmingCharacters(in: .whitespacesAndNewlines))"
   }

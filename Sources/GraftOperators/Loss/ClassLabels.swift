@@ -114,8 +114,8 @@ enum LossReduction: String {
 }
 
 extension Operator {
-  /// Checks scores [N, C, ...], labels [N, ...] and class weights [C], three inputs in a row, and the
-  /// attributes of a classification loss; gives the loss's type.
+  /// Checks scores [N, C, ...], labels [N, ...] and class weights [C], three inputs in a row, and
+  /// the attributes of a classification loss; gives the loss's type.
   func classLossType(_ context: TypeContext, scores index: Int) throws -> TensorType {
     try context.require(index, ElementType.floating)
     try context.requireRank(index, 2...Int.max)

@@ -3,10 +3,10 @@ import GraftTensor
 
 /// Cross entropy of class scores: -log(softmax(scores)[label]), times the class's weight.
 ///
-/// Inputs: scores [N, C, d1, ...]; labels [N, d1, ...], int64 or int32; optionally a weight for each
-/// class, [C]. Outputs: the loss, and optionally log(softmax(scores)). Attributes: `reduction`: `none`
-/// (one loss for each label), `sum` or `mean` (default: the sum over the sum of weights);
-/// `ignore_index`: labels that count nothing.
+/// Inputs: scores [N, C, d1, ...]; labels [N, d1, ...], int64 or int32; optionally a weight for
+/// each class, [C]. Outputs: the loss, and optionally log(softmax(scores)). Attributes:
+/// `reduction`: `none` (one loss for each label), `sum` or `mean` (default: the sum over the sum of
+/// weights); `ignore_index`: labels that count nothing.
 ///
 /// A mean in which nothing counts is 0. The kernel throws `badData` when a label is neither a class
 /// nor ignored. Gradient: scores, from both outputs; class weights get none.

@@ -4,9 +4,10 @@ import GraftTensor
 
 /// Y = alpha * op(A) op(B) + beta * C, where op transposes when asked.
 ///
-/// Inputs: A [m, k], or [k, m] with `transA`; B [k, n], or [n, k] with `transB`; optionally C, which
-/// broadcasts to [m, n]. Attributes: `alpha` 1, `beta` 1, `transA` 0, `transB` 0. With `beta` 0, C is
-/// not read. Gradients: A and B by Gemm, C by beta * dY summed to its shape. Source: ONNX Gemm-13.
+/// Inputs: A [m, k], or [k, m] with `transA`; B [k, n], or [n, k] with `transB`; optionally C,
+/// which broadcasts to [m, n]. Attributes: `alpha` 1, `beta` 1, `transA` 0, `transB` 0. With `beta`
+/// 0, C is not read. Gradients: A and B by Gemm, C by beta * dY summed to its shape. Source: ONNX
+/// Gemm-13.
 struct Gemm: FloatingOperator {
   let name = "Gemm"
   let inputCount = 2...3

@@ -1,8 +1,8 @@
 import GraftGraph
 import GraftTensor
 
-/// y = (x - mean) / sqrt(var + epsilon) * scale + bias, with the mean and variance of one channel of
-/// one example.
+/// y = (x - mean) / sqrt(var + epsilon) * scale + bias, with the mean and variance of one channel
+/// of one example.
 ///
 /// Inputs: X [N, C, ...]; scale and bias, [C]. Attribute `epsilon`: 1e-5. Moments are formed in
 /// double precision. Gradients: X, scale and bias. Source: ONNX InstanceNormalization-6.

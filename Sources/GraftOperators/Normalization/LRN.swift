@@ -4,8 +4,8 @@ import GraftTensor
 /// Local response normalization: y = x / (bias + alpha / size * q)^beta, where q is the sum of the
 /// squares of `size` neighbouring channels at the same place.
 ///
-/// Input: X [N, C, ...]. Attributes: `size`, required; `alpha` 1e-4, `beta` 0.75, `bias` 1. A window
-/// of even size holds one channel more after than before; at the edges windows are cut.
+/// Input: X [N, C, ...]. Attributes: `size`, required; `alpha` 1e-4, `beta` 0.75, `bias` 1. A
+/// window of even size holds one channel more after than before; at the edges windows are cut.
 /// Source: ONNX LRN-13.
 struct LRN: FloatingOperator {
   let name = "LRN"

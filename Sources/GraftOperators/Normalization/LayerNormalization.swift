@@ -7,8 +7,8 @@ import GraftTensor
 ///
 /// Inputs: X; scale and, optionally, bias, which broadcast to X. Outputs: Y, and optionally the
 /// mean and 1 / sqrt(var + epsilon), float32, with size 1 along the normalized axes. Attributes:
-/// `axis` -1, `epsilon` 1e-5, `stash_type` 1 (the element type of the optional outputs: 1 is float32,
-/// 11 float64). Moments are formed in double precision.
+/// `axis` -1, `epsilon` 1e-5, `stash_type` 1 (the element type of the optional outputs: 1 is
+/// float32, 11 float64). Moments are formed in double precision.
 ///
 /// Gradients: X, scale and bias. Source: ONNX LayerNormalization-17.
 struct LayerNormalization: FloatingOperator {

@@ -5,8 +5,8 @@ import GraftTensor
 ///
 /// Inputs: dY, X, scale; the attributes of the forward node. Outputs: dX and dscale; one not wanted
 /// may be left out. With z = (x - mean) / sqrt(var + epsilon) and g = dy * scale, for rows of M
-/// elements: dx = (g - mean(g) - z * mean(g * z)) / sqrt(var + epsilon), and dscale = dy * z, summed
-/// to the shape of scale.
+/// elements: dx = (g - mean(g) - z * mean(g * z)) / sqrt(var + epsilon), and dscale = dy * z,
+/// summed to the shape of scale.
 struct LayerNormalizationGradient: FloatingOperator {
   let name = "LayerNormalizationGradient"
   let domain = graftDomain

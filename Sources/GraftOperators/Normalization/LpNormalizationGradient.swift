@@ -1,8 +1,8 @@
 import GraftGraph
 import GraftTensor
 
-/// The gradient of LpNormalization: dx = (dy - slope * sum(dy * y)) / norm(x), where y = x / norm(x)
-/// and the norm's slope is sign(x) for `p` 1, y for 2; 0 where the norm is 0.
+/// The gradient of LpNormalization: dx = (dy - slope * sum(dy * y)) / norm(x), where
+/// y = x / norm(x) and the norm's slope is sign(x) for `p` 1, y for 2; 0 where the norm is 0.
 ///
 /// Inputs: dy, x; the attributes of the forward node.
 struct LpNormalizationGradient: FloatingOperator {

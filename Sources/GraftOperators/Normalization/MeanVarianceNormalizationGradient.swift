@@ -3,9 +3,9 @@ import GraftTensor
 
 /// The gradient of MeanVarianceNormalization.
 ///
-/// Inputs: dy, x; attribute `axes` as in the forward node. With the standard deviation s, d = x - mean
-/// and f = 1 / (s + 1e-9): dx = f * (dy - mean(dy) - d * mean(dy * d) * f / s), the last term 0
-/// where s is 0.
+/// Inputs: dy, x; attribute `axes` as in the forward node. With the standard deviation s,
+/// d = x - mean and f = 1 / (s + 1e-9): dx = f * (dy - mean(dy) - d * mean(dy * d) * f / s), the
+/// last term 0 where s is 0.
 struct MeanVarianceNormalizationGradient: FloatingOperator {
   let name = "MeanVarianceNormalizationGradient"
   let domain = graftDomain

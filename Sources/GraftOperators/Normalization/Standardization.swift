@@ -4,8 +4,8 @@ import GraftTensor
 /// How the outputs of a reduction geometry standardize their elements:
 /// z = (x - center - remainder) * factor.
 ///
-/// The arrays hold one value for each output. The mean is kept in two parts, for elements far from 0
-/// whose differences are small.
+/// The arrays hold one value for each output. The mean is kept in two parts, for elements far from
+/// 0 whose differences are small.
 struct Standardization<T: FloatingElement> {
   /// The mean, rounded.
   let center: UnsafeMutablePointer<T>

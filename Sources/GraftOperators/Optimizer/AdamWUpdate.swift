@@ -11,14 +11,14 @@ import GraftTensor
 /// One step of AdamW in ONNX Runtime's form.
 ///
 /// m = b1 m + (1 - b1) g, v = b2 v + (1 - b2) g², p = p - r m / (sqrt(v) + epsilon) with
-/// r = rate * sqrt(1 - b2^t) / (1 - b1^t), and then p = p - rate * weight_decay * p. So epsilon is added
-/// to the uncorrected root, and the decay is taken of the new parameter.
+/// r = rate * sqrt(1 - b2^t) / (1 - b1^t), and then p = p - rate * weight_decay * p. So epsilon is
+/// added to the uncorrected root, and the decay is taken of the new parameter.
 ///
 /// Inputs: parameter p, gradient g, first moment m, second moment v, all of one type and shape;
-/// learning rate, one float; t, one int64, the number of this step, counted from 1. Outputs: the new
-/// p, m and v. Attributes: `beta1` 0.9, `beta2` 0.999, `epsilon` 1e-6, `weight_decay` 0.
-/// Source: Loshchilov and Hutter, Decoupled Weight Decay Regularization, 2019; the operator AdamWOptimizer
-/// of com.microsoft.
+/// learning rate, one float; t, one int64, the number of this step, counted from 1. Outputs: the
+/// new p, m and v. Attributes: `beta1` 0.9, `beta2` 0.999, `epsilon` 1e-6, `weight_decay` 0.
+/// Source: Loshchilov and Hutter, Decoupled Weight Decay Regularization, 2019; the operator
+/// AdamWOptimizer of com.microsoft.
 struct AdamWUpdate: FloatingOperator {
   let name = "AdamWUpdate"
   let domain = graftDomain

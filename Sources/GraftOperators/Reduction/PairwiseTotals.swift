@@ -137,8 +137,8 @@ extension PairwiseTotals {
 }
 
 extension ReductionGeometry {
-  /// Values that the scratch memory of a tile holds: a level of totals for every bit of a count, and
-  /// one more.
+  /// Values that the scratch memory of a tile holds: a level of totals for every bit of a count,
+  /// and one more.
   static var scratchCount: Int { tileWidth * (Int.bitWidth + 1) }
 
   /// Combines the terms of a tile's outputs, each into its place in `totals`.

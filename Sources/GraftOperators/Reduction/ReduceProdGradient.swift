@@ -3,8 +3,8 @@ import GraftTensor
 
 /// The gradient of ReduceProd: dx = dy times the product of the output's other elements.
 ///
-/// Inputs: dy, x, and the axes as the reduction had them; its attributes. One zero among an output's
-/// elements leaves a gradient for that element only, two leave none.
+/// Inputs: dy, x, and the axes as the reduction had them; its attributes. One zero among an
+/// output's elements leaves a gradient for that element only, two leave none.
 struct ReduceProdGradient: FloatingOperator {
   let name = "ReduceProdGradient"
   let domain = graftDomain

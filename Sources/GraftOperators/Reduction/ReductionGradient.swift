@@ -5,8 +5,8 @@ import GraftTensor
 /// The gradient of any `ReductionFunction`: dx = dy * slope(x, y) * share(y), with y's output for
 /// each x.
 ///
-/// Inputs: dy, x, y, and the axes as the reduction had them. Attributes: `function`, the reduction's
-/// name, and the reduction's own attributes. The output has the shape of x.
+/// Inputs: dy, x, y, and the axes as the reduction had them. Attributes: `function`, the
+/// reduction's name, and the reduction's own attributes. The output has the shape of x.
 struct ReductionGradient: Operator {
   let name = "ReductionGradient"
   let domain = graftDomain

@@ -4,8 +4,8 @@ import GraftTensor
 
 /// X resampled along some or all axes, one axis after the other.
 ///
-/// Inputs: X; optionally roi; either scales (output size = input size * scale, rounded down) or sizes.
-/// Attributes: `mode` nearest, linear or cubic; `coordinate_transformation_mode` half_pixel,
+/// Inputs: X; optionally roi; either scales (output size = input size * scale, rounded down) or
+/// sizes. Attributes: `mode` nearest, linear or cubic; `coordinate_transformation_mode` half_pixel,
 /// half_pixel_symmetric, pytorch_half_pixel, align_corners, asymmetric or tf_crop_and_resize (which
 /// reads roi and `extrapolation_value`); `nearest_mode`; `cubic_coeff_a` -0.75; `exclude_outside`;
 /// `antialias`, which widens the filters of linear and cubic when an axis shrinks; `axes`;

@@ -1,11 +1,11 @@
 import GraftGraph
 import GraftTensor
 
-/// The gradient of Resize: the transposed map, so that every element of X collects what the elements
-/// that read it have.
+/// The gradient of Resize: the transposed map, so that every element of X collects what the
+/// elements that read it have.
 ///
-/// Inputs: dY, X (of which only the shape matters), and roi, scales and sizes as the forward node has
-/// them, with its attributes.
+/// Inputs: dY, X (of which only the shape matters), and roi, scales and sizes as the forward node
+/// has them, with its attributes.
 struct ResizeGradient: FloatingOperator {
   let name = "ResizeGradient"
   let domain = graftDomain

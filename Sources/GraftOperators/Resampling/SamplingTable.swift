@@ -38,8 +38,8 @@ struct SamplingTable {
     }
   }
 
-  /// - Parameter neighbours: the elements to read at a coordinate, which may lie outside the source,
-  ///   and their weights.
+  /// - Parameter neighbours: the elements to read at a coordinate, which may lie outside the
+  ///   source, and their weights.
   private init(
     _ axis: ResizeGeometry.Axis, _ settings: ResizeSettings, taps: Int,
     _ neighbours: (Float) -> [(element: Int, weight: Double)]
