@@ -12,7 +12,10 @@ struct UsageTests {
     (["voice"], "Choose one of: voice train, voice identify, voice record"),
     (["voice", "trian"], "Did you mean 'voice train'?"),
     (["train", "a"], "the option '--examples' is missing"),
-    (["train", "a", "--examples", "b", "--loss", "mes"], "Choose one of: cross-entropy, mse, bce, l1"),
+    (
+      ["train", "a", "--examples", "b", "--loss", "mes"],
+      "Choose one of: cross-entropy, mse, bce, l1"
+    ),
     (["train", "a", "--examples", "b"], "nothing is chosen for training"),
     (
       ["train", "a", "--examples", "b", "--trainable", ".*", "--epochs", "0"],
