@@ -37,7 +37,8 @@ enum TrainCommand: Command {
       .flag("--no-shuffle", "take the examples in the order given (default)"),
       .value("--seed", "N", "of the random order, 0"),
       .value("--threads", "N", "threads; all cores by default"),
-      .value("--log", "FILE", "one JSON line per batch: step, epoch, loss, learning rate"),
+      .value(
+        "--log", "FILE", "one JSON line per batch: step and epoch from 1, loss, learning rate"),
       .value("--parameters-out", "FILE", "safetensors file for what changed"),
       .value("--export", "FILE", "the trained model, .onnx"),
       .value("--opset", "N", "opset of the exported model"),
@@ -89,7 +90,7 @@ enum TrainCommand: Command {
     case .batch:
       try log?.write(
         LogLine(
-          step: event.step, epoch: event.epoch, loss: event.batchLoss,
+          step: event.step, epoch: event.epoch + 1, loss: event.batchLoss,
           learningRate: Double(event.learningRate)))
       let done = Double(event.epoch) + Double(event.batch + 1) / Double(event.batchCount)
       let fraction =

@@ -138,6 +138,9 @@ public struct VoiceTrainer: Sendable {
       heldOut: calibration.isReliable ? heldOut : nil, warnings: warnings(calibration))
   }
 
+  /// From here on a model is of no use: a coin reaches 50 %.
+  private static let uselessErrorRate = 0.2
+
   private func makeModel() throws -> VoiceModel {
     let names = people.map(\.name)
     if let trunk = options.trunk {
@@ -155,6 +158,11 @@ public struct VoiceTrainer: Sendable {
         "there are too few speakers or recordings to leave some out, so no error rate is known and "
           + "the threshold is \(VoiceCalibration.usualThreshold); give at least 2 recordings of "
           + "each person and 2 other speakers")
+    }
+    if let rate = calibration.scores.equalErrorRate, rate > Self.uselessErrorRate {
+      warnings.append(
+        "training failed to tell the voices apart: the equal error rate on recordings left out is "
+          + "\(Int((rate * 100).rounded())) %; give more and longer recordings, or another trunk")
     }
     let channels = ChannelDifference(
       people: people.map(\.recordings), others: others.map(\.recordings))
