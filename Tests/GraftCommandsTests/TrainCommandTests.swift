@@ -27,7 +27,7 @@ struct TrainCommandTests {
     try (0..<5).map { index in
       let file = path("batch\(index).safetensors")
       var tensors = golden.tensors(after: "batch\(index).in.")
-      tensors["target"] = try #require(golden.tensors["batch\(index).target"])
+      tensors["target"] = golden.tensors["batch\(index).target"]
       try SafetensorsFile.write(OrderedTable(tensors.sorted { $0.key < $1.key }), to: file)
       return file
     }
