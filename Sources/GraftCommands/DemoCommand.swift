@@ -17,6 +17,7 @@ enum DemoCommand: Command {
 
   static func run(_ arguments: Arguments, _ console: Console) async throws {
     let out = arguments.string("--out") ?? "inference_model.onnx"
+    try checkDestination(out)
     try ModelLibrary.pull("voice-encoder")
     try DebianVoices.fetch()
     let count = enrolled + tested

@@ -61,6 +61,7 @@ enum TrainCommand: Command {
     let options = try options(arguments)
     let selection = try selection(arguments)
     let opset = try arguments.int("--opset", in: 7...22)
+    if let out = arguments.string("--export") { try checkDestination(out) }
     let path = arguments.positionals[0]
     let model = try Model(contentsOf: URL(fileURLWithPath: path))
     let data = try files.map { try examples($0, model) }

@@ -29,6 +29,7 @@ enum VoiceTrainCommand: Command {
 
   static func run(_ arguments: Arguments, _ console: Console) async throws {
     let out = try arguments.required("--out")
+    try checkDestination(out)
     let opset = try arguments.int("--opset", in: 7...22)
     let options = try options(arguments)
     var folders = VoiceFolders()

@@ -53,11 +53,12 @@ public struct GraftError: Error, Sendable, CustomStringConvertible {
     var text = (places + [what]).joined(separator: ": ")
     if let cause { text += " (\(cause))" }
     if let fix { text += ". \(fix)" }
-    return text + "."
+    return text.hasSuffix("?") ? text : text + "."
   }
 
-  /// The same error seen from one place further out.
+  /// The same error seen from one place further out; a place that is named already stays once.
   public func at(_ place: String) -> GraftError {
+    guard places.first != place else { return self }
     var error = self
     error.places.insert(place, at: 0)
     return error

@@ -46,6 +46,15 @@ struct UsageTests {
     #expect(console.diagnostics.contains("/nowhere/model.onnx: there is no such file"))
   }
 
+  @Test func `a place that cannot be written is found before the work`() async {
+    for (out, code) in [("/nowhere/model.onnx", Int32(1)), ("/tmp/model.txt", 65)] {
+      let console = Recorder()
+      let words = ["voice", "train", "--me", "/nowhere", "--out", out]
+      #expect(await CommandLineTool.run(words, console.console) == code)
+      #expect(console.diagnostics.contains("graft: \(out): "), "\(console.diagnostics)")
+    }
+  }
+
   @Test(arguments: CommandLineTool.commands.map { $0.specification.name })
   func `every command has help with an example that parses`(name: String) async throws {
     let words = name.split(separator: " ").map(String.init)

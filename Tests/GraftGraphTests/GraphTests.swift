@@ -63,6 +63,15 @@ struct FeatureTests {
   }
 }
 
+struct ErrorTests {
+  @Test func `an error reads as places, what and fix, each once`() {
+    let error = GraftError(.badData, "it is broken", at: ["file"], fix: "Mend it")
+    #expect(error.at("file").at("folder").description == "folder: file: it is broken. Mend it.")
+    let question = GraftError(.badData, "there is no 'a'", fix: "Did you mean 'b'?")
+    #expect(question.description == "there is no 'a'. Did you mean 'b'?")
+  }
+}
+
 struct NearestNameTests {
   @Test(arguments: [("inspekt", "inspect"), ("TRAIN", "train"), ("benhc", nil), ("zzz", nil)])
   func `only a likely typing error gets advice`(word: String, nearest: String?) {
