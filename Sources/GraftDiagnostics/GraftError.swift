@@ -34,7 +34,7 @@ public struct GraftError: Error, Sendable, CustomStringConvertible {
   /// Where, from outside in: file, graph, node, operator, input.
   public var places: [String]
   /// How to fix it: one imperative sentence without full stop.
-  public let fix: String?
+  public private(set) var fix: String?
   /// The error below this one.
   public let cause: (any Error)?
 
@@ -61,6 +61,16 @@ public struct GraftError: Error, Sendable, CustomStringConvertible {
     guard places.first != place else { return self }
     var error = self
     error.places.insert(place, at: 0)
+    return error
+  }
+}
+
+extension GraftError {
+  /// The same error with a fix, where it has none yet.
+  package func suggesting(_ fix: String) -> GraftError {
+    guard self.fix == nil else { return self }
+    var error = self
+    error.fix = fix
     return error
   }
 }

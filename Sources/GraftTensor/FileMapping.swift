@@ -8,8 +8,8 @@ import GraftDiagnostics
 
 /// A file's bytes, mapped into memory and unmapped when the last tensor over them is gone.
 ///
-/// A file that others could shorten while it is mapped (it or its folder is writable by another
-/// user) is read into memory instead, since touching a lost page would end the process.
+/// A file that another user could shorten while it is mapped is read into memory instead, since
+/// touching a lost page would end the process.
 package final class FileMapping: @unchecked Sendable {
   package let bytes: UnsafeRawBufferPointer
   private let isMapped: Bool
@@ -26,10 +26,7 @@ package final class FileMapping: @unchecked Sendable {
         .inputOutput, "this is no regular file", at: [path], fix: "Name a file, not a folder")
     }
     let size = Int(status.st_size)
-    let others = mode_t(S_IWGRP | S_IWOTH)
-    let isSafe =
-      status.st_mode & others == 0 && (status.st_uid == geteuid() || status.st_uid == 0)
-    if size > 0, isSafe,
+    if size > 0, Self.isOurs(status),
       let base = mmap(nil, size, PROT_READ, MAP_PRIVATE, descriptor, 0), base != MAP_FAILED
     {
       bytes = UnsafeRawBufferPointer(start: base, count: size)
@@ -46,6 +43,36 @@ package final class FileMapping: @unchecked Sendable {
     } else {
       free(UnsafeMutableRawPointer(mutating: bytes.baseAddress))
     }
+  }
+
+  /// Whether only this user may write the file, or root. Our own group counts as us: where every
+  /// user has a private one, new files are writable by it.
+  private static func isOurs(_ status: stat) -> Bool {
+    let isOwner = status.st_uid == geteuid() || status.st_uid == 0
+    let isGroupOurs = status.st_mode & S_IWGRP == 0 || status.st_gid == getegid()
+    return isOwner && isGroupOurs && status.st_mode & S_IWOTH == 0
+  }
+
+  /// Tells the system how the bytes will be touched next.
+  func advise(_ access: Access) {
+    guard isMapped else { return }
+    madvise(
+      UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count,
+      access == .scattered ? MADV_RANDOM : MADV_NORMAL)
+  }
+
+  /// How bytes are touched: here and there, or in long runs that are worth reading ahead.
+  enum Access { case scattered, inRuns }
+
+  /// Gives back the memory of all pages that lie wholly inside `part`, a part of `bytes`; the next
+  /// touch reads them from the file again.
+  func releasePages(of part: UnsafeRawBufferPointer) {
+    guard isMapped, let start = part.baseAddress else { return }
+    let page = Int(sysconf(Int32(_SC_PAGESIZE)))
+    let first = (Int(bitPattern: start) + page - 1) / page * page
+    let end = (Int(bitPattern: start) + part.count) / page * page
+    guard first < end, let base = UnsafeMutableRawPointer(bitPattern: first) else { return }
+    madvise(base, end - first, Int32(MADV_DONTNEED))
   }
 
   private static func read(_ descriptor: Int32, _ size: Int, _ path: String) throws

@@ -142,6 +142,15 @@ extension Tensor {
     }
   }
 
+  /// Calls `body` with the raw elements where they lie, perhaps not aligned for their type: for
+  /// those who copy bytes, as writers of files do.
+  package func withUnalignedBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+    try withExtendedLifetime(storage) {
+      let start = UnsafeRawPointer(storage.unalignedBase + byteOffset)
+      return try body(UnsafeRawBufferPointer(start: start, count: byteCount))
+    }
+  }
+
   /// The elements. Valid as long as the tensor lives.
   ///
   /// - Throws: `typeMismatch` when `Element` is not the tensor's type.

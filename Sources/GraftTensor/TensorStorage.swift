@@ -45,6 +45,9 @@ package final class TensorStorage: @unchecked Sendable {
     self.isAligned = Int(bitPattern: base) % alignment == 0
   }
 
+  /// The first byte where it lies, aligned or not: for those who copy bytes.
+  package var unalignedBase: UnsafeMutableRawPointer { address }
+
   /// The first byte, aligned for the elements.
   package var base: UnsafeMutableRawPointer {
     if isAligned { return address }
@@ -53,6 +56,9 @@ package final class TensorStorage: @unchecked Sendable {
       // Without memory for a copy the unaligned bytes still serve, only slower.
       guard let made = Self.allocate(byteCount) else { return address }
       memcpy(made, address, byteCount)
+      // From here on only the copy is read: both together would double the weights' memory.
+      (owner as? FileMapping)?.releasePages(
+        of: UnsafeRawBufferPointer(start: address, count: byteCount))
       copy = UInt(bitPattern: made)
       return made
     }

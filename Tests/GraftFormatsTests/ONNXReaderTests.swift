@@ -258,4 +258,13 @@ struct ONNXReaderTests {
       _ = try ONNXReader.read(path: folder.url.appending(path: "x.onnx").path)
     }
   }
+
+  @Test(arguments: ["{\"a\": 1}", "# A text", "\u{3}\u{1}binary", "\u{8}"])
+  func `other bytes are an error that says what to check`(text: String) throws {
+    let error = try #require(throws: GraftError.self) {
+      _ = try ONNXReader.read(bytes: Array(text.utf8))
+    }
+    #expect(error.code == .damaged)
+    #expect(error.fix != nil, "\(error)")
+  }
 }

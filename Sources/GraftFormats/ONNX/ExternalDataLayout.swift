@@ -34,7 +34,7 @@ struct ExternalDataLayout {
     var position = 0
     for (offset, tensor) in tensors {
       try padding.prefix(offset - position).withUnsafeBytes(sink)
-      try tensor.withUnsafeBytes(sink)
+      try tensor.withUnalignedBytes(sink)
       position = offset + tensor.byteCount
     }
   }

@@ -51,6 +51,7 @@ extension ONNXReader {
   {
     if stored.isExternal { return try externalData.tensor(stored.externalData, type, shape) }
     if let raw = stored.raw {
+      reading.skipped(raw.count)
       return try Tensor(borrowing: raw, type, shape: shape, owner: owner)
     }
     return try stored.decodeNumbers(type, shape, owner: owner)

@@ -14,6 +14,7 @@ package struct ONNXReader {
   /// Keeps the bytes alive that tensors borrow.
   let owner: AnyObject
   let externalData: ExternalDataReader
+  let reading: ScatteredReading
 
   /// Opens a model file.
   ///
@@ -43,8 +44,14 @@ package struct ONNXReader {
     try withExtendedLifetime(owner) {
       try refuseOtherFormats(bytes)
       let reader = ONNXReader(
-        owner: owner, externalData: ExternalDataReader(directory: baseDirectory))
-      return try reader.model(ProtobufReader(bytes))
+        owner: owner, externalData: ExternalDataReader(directory: baseDirectory),
+        reading: ScatteredReading(of: owner))
+      do {
+        return try reader.model(ProtobufReader(bytes))
+      } catch let error as GraftError where error.code == .damaged {
+        throw error.suggesting(
+          "Check that this is an ONNX model and that all of it is there; if so, export it again")
+      }
     }
   }
 

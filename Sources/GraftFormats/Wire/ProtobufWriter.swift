@@ -75,7 +75,7 @@ package struct ProtobufWriter {
       var position = 0
       for (end, tensor) in tensors {
         try sink(UnsafeRawBufferPointer(rebasing: bytes[position..<end]))
-        try tensor.withUnsafeBytes(sink)
+        try tensor.withUnalignedBytes(sink)
         position = end
       }
       try sink(UnsafeRawBufferPointer(rebasing: bytes[position...]))

@@ -91,10 +91,10 @@ struct ProductParts {
     let work = Double(count) * Double(rows) * Double(columns) * Double(max(1, inner))
     self.threads = work < 65_536 ? 1 : threads
     guard self.threads > 1, count > 0, count < 4 * threads else { return }
-    // Parts of columns first: they share no packing. Both stay large enough to be efficient.
-    let wanted = (4 * threads + count - 1) / count
-    columnParts = max(1, min(wanted, columns / 64))
-    rowParts = max(1, min((wanted + columnParts - 1) / columnParts, rows / 32))
+    // Parts of columns share no packing, parts of rows repeat it: these only as threads need them.
+    columnParts = max(1, min((4 * threads + count - 1) / count, columns / 64))
+    let parts = count * columnParts
+    if parts < threads { rowParts = max(1, min((threads + parts - 1) / parts, rows / 16)) }
   }
 
   /// Calls `body` with a product's index and a rectangle of its result.

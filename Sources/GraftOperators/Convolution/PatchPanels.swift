@@ -67,16 +67,19 @@ struct PatchPanels<T: FloatingElement>: PanelSource {
         lines.copyVectors(patches[0].offset &+ offset)
         return
       }
+      var insideCount = 0
       for j in 0..<count {
         let patch = patches[j]
-        sources[j] =
-          isInside || contains(patch.z &+ z, patch.y &+ y, patch.x &+ x)
-          ? patch.offset &+ offset : -1
+        let reaches = isInside || contains(patch.z &+ z, patch.y &+ y, patch.x &+ x)
+        sources[j] = reaches ? patch.offset &+ offset : -1
+        insideCount &+= reaches ? 1 : 0
       }
-      if isInside, count == width {
-        lines.gather(sources)
-      } else {
-        lines.gatherInside(sources, count)
+      // At an image's edge most taps are still wholly inside or wholly in the padding.
+      switch insideCount {
+      case 0: lines.clear()
+      case width where isContiguous: lines.copyVectors(sources[0])
+      case width: lines.gather(sources)
+      default: lines.gatherInside(sources, count)
       }
     }
   }
@@ -123,6 +126,15 @@ private struct ChannelLines<T: FloatingElement> {
       let line = UnsafeRawPointer(source).loadUnaligned(as: SIMD4<Double>.self)
       UnsafeMutableRawPointer(target).storeBytes(of: line, as: SIMD4<Double>.self)
       source += sourceStep
+      target += targetStep
+    }
+  }
+
+  /// Lines of zeros.
+  func clear() {
+    var target = target
+    for _ in 0..<count {
+      UnsafeMutableRawPointer(target).storeBytes(of: .zero, as: SIMD4<Double>.self)
       target += targetStep
     }
   }

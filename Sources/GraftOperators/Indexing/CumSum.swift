@@ -26,20 +26,44 @@ struct CumSum: NumericOperator {
     let x = try context.input(0, as: type)
     let y = try context.output(0, as: type)
     let (size, inner) = (columns.size, columns.inner)
+    guard size > 0 else { return }
     let step = isReverse ? -inner : inner
     columns.run(context, cost: 2) { outer, range in
-      guard size > 0 else { return }
       let first = (outer * size + (isReverse ? size - 1 : 0)) * inner
-      for i in first + range.lowerBound..<first + range.upperBound {
-        y[i] = isExclusive ? T.zero : x[i]
+      if inner == 1 {
+        Self.sumLine(x + first, y + first, step, size, isExclusive)
+      } else {
+        let start = first + range.lowerBound
+        Self.sumColumns(x + start, y + start, range.count, step, size, isExclusive)
       }
-      for k in 1..<max(1, size) {
-        let here = first + k * step
-        let added = isExclusive ? here - step : here
-        for i in range {
-          y[here + i] = T.wrappingSum(y[here - step + i], x[added + i])
-        }
-      }
+    }
+  }
+
+  @inline(__always)
+  private static func sumLine<T: NumericElement>(
+    _ x: UnsafePointer<T>, _ y: UnsafeMutablePointer<T>, _ step: Int, _ size: Int,
+    _ isExclusive: Bool
+  ) {
+    var sum = T.zero
+    for k in 0..<size {
+      let next = T.wrappingSum(sum, x[k * step])
+      y[k * step] = isExclusive ? sum : next
+      sum = next
+    }
+  }
+
+  /// The sums of `count` neighbouring columns, row by row.
+  @inline(__always)
+  private static func sumColumns<T: NumericElement>(
+    _ x: UnsafePointer<T>, _ y: UnsafeMutablePointer<T>, _ count: Int, _ step: Int, _ size: Int,
+    _ isExclusive: Bool
+  ) {
+    for i in 0..<count { y[i] = isExclusive ? T.zero : x[i] }
+    for k in 1..<size {
+      let before = y + (k - 1) * step
+      let added = x + (isExclusive ? k - 1 : k) * step
+      let here = y + k * step
+      for i in 0..<count { here[i] = T.wrappingSum(before[i], added[i]) }
     }
   }
 

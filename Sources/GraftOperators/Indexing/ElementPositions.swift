@@ -8,11 +8,19 @@ extension KernelContext {
   ///
   /// - Throws: `badData` when one is outside the axis.
   func indices(_ input: Int, along axis: Int, of size: Int) throws -> [Int] {
-    var indices = try ints(input)
-    for position in indices.indices {
-      indices[position] = try checkedIndex(indices[position], input, axis, size)
+    let tensor = try self.input(input)
+    func checked<Index: FixedWidthInteger>(_ values: UnsafePointer<Index>) throws -> [Int] {
+      try Array(unsafeUninitializedCapacity: tensor.elementCount) { indices, count in
+        for position in 0..<tensor.elementCount {
+          let index = try checkedIndex(Int(values[position]), input, axis, size)
+          indices.initializeElement(at: position, to: index)
+        }
+        count = tensor.elementCount
+      }
     }
-    return indices
+    return tensor.elementType == .int32
+      ? try checked(self.input(input, as: Int32.self))
+      : try checked(self.input(input, as: Int64.self))
   }
 }
 

@@ -179,8 +179,17 @@ struct MatrixMultiplication<T: FloatingElement> {
     _ rowCount: Int, _ columnCount: Int, _ kCount: Int
   ) where Vector.Scalar: FloatingElement {
     let width = MatrixPanels<T>.width
+    let panelSize = panels.stride * MemoryLayout<T>.stride
     var b = UnsafeRawPointer(panels.start)
-    for column in stride(from: 0, to: columnCount, by: width) {
+    var column = 0
+    if rowCount == 1 {
+      while column &+ 4 &* width <= columnCount {
+        addRowTile(a, b, panelSize, kCount, c + column)
+        b += 4 &* panelSize
+        column &+= 4 &* width
+      }
+    }
+    while column < columnCount {
       let panel = b.assumingMemoryBound(to: Vector.self)
       let columns = min(width, columnCount - column)
       if rowCount == MatrixPanels<T>.height, columns == width {
@@ -188,8 +197,60 @@ struct MatrixMultiplication<T: FloatingElement> {
       } else {
         addEdgeTile(a, panel, kCount, c + column, rowCount, columns)
       }
-      b += panels.stride * MemoryLayout<T>.stride
+      b += panelSize
+      column &+= width
     }
+  }
+
+  /// Adds the product of the first row of a panel of A and four panels of B to one row of C: as many
+  /// sums at a time as in a tile of four rows.
+  @inline(__always)
+  private func addRowTile<Vector: SIMD & BitwiseCopyable>(
+    _ a: UnsafePointer<Vector>, _ b: UnsafeRawPointer, _ panelSize: Int, _ kCount: Int,
+    _ c: UnsafeMutablePointer<T>
+  ) where Vector.Scalar: FloatingElement {
+    let size = MemoryLayout<Vector>.stride
+    let c = UnsafeMutableRawPointer(c)
+    var (s0, s1) = (load(c, 0, Vector.self), load(c, size, Vector.self))
+    var (s2, s3) = (load(c, 2 &* size, Vector.self), load(c, 3 &* size, Vector.self))
+    var (s4, s5) = (load(c, 4 &* size, Vector.self), load(c, 5 &* size, Vector.self))
+    var (s6, s7) = (load(c, 6 &* size, Vector.self), load(c, 7 &* size, Vector.self))
+    var b0 = b.assumingMemoryBound(to: Vector.self)
+    var b1 = (b + panelSize).assumingMemoryBound(to: Vector.self)
+    var b2 = (b + 2 &* panelSize).assumingMemoryBound(to: Vector.self)
+    var b3 = (b + 3 &* panelSize).assumingMemoryBound(to: Vector.self)
+    var a = a
+    for _ in 0..<kCount {
+      let factor = a[0]
+      s0 += b0[0] * factor
+      s1 += b0[1] * factor
+      s2 += b1[0] * factor
+      s3 += b1[1] * factor
+      s4 += b2[0] * factor
+      s5 += b2[1] * factor
+      s6 += b3[0] * factor
+      s7 += b3[1] * factor
+      a += 4
+      b0 += 2
+      b1 += 2
+      b2 += 2
+      b3 += 2
+    }
+    c.storeBytes(of: s0, as: Vector.self)
+    c.storeBytes(of: s1, toByteOffset: size, as: Vector.self)
+    c.storeBytes(of: s2, toByteOffset: 2 &* size, as: Vector.self)
+    c.storeBytes(of: s3, toByteOffset: 3 &* size, as: Vector.self)
+    c.storeBytes(of: s4, toByteOffset: 4 &* size, as: Vector.self)
+    c.storeBytes(of: s5, toByteOffset: 5 &* size, as: Vector.self)
+    c.storeBytes(of: s6, toByteOffset: 6 &* size, as: Vector.self)
+    c.storeBytes(of: s7, toByteOffset: 7 &* size, as: Vector.self)
+  }
+
+  @inline(__always)
+  private func load<Vector: BitwiseCopyable>(
+    _ c: UnsafeMutableRawPointer, _ offset: Int, _ vector: Vector.Type
+  ) -> Vector {
+    c.loadUnaligned(fromByteOffset: offset, as: vector)
   }
 
   /// Adds a product of panels to a whole tile of C.

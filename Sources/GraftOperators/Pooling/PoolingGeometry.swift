@@ -54,12 +54,12 @@ extension SlidingWindow {
     in plane: UnsafePointer<T>, _ body: (_ output: Int, _ position: Int) -> Void
   ) {
     var output = 0
+    let columns = (0..<width.output).map { width.taps(inside: $0) }
     for oz in 0..<depth.output {
       let zs = depth.taps(inside: oz)
       for oy in 0..<height.output {
         let ys = height.taps(inside: oy)
-        for ox in 0..<width.output {
-          let xs = width.taps(inside: ox)
+        for (ox, xs) in columns.enumerated() {
           var best = -1
           for kz in zs {
             let z = depth.start(oz) &+ kz &* depth.dilation

@@ -31,47 +31,44 @@ struct Pad: MovingOperator {
     let x = try context.inputUnits(0, as: unit)
     let y = try context.outputUnits(0, as: unit)
     guard !geometry.outputShape.contains(0) else { return }
-    guard let columns = geometry.maps.last, let step = geometry.inputStrides.last else {
-      y.update(from: x, count: geometry.block)
-      return
-    }
-    let block = geometry.block
+    let sources = PadSources(geometry)
+    let (columns, starts, run) = (sources.columns, sources.rowStarts, sources.longestRun)
+    let block = sources.block
     let length = columns.count * block
-    context.parallel(geometry.rows, cost: length) { range in
-      columns.withUnsafeBufferPointer { columns in
-        for row in range {
-          let y = y + row * length
-          guard let start = Self.rowStart(row, geometry) else {
-            y.update(repeating: constant, count: length)
-            continue
-          }
-          for (column, source) in columns.enumerated() {
-            let y = y + column * block
-            if source < 0 {
-              y.update(repeating: constant, count: block)
-            } else if block == 1 {
-              y[0] = x[start + source]
-            } else {
-              y.update(from: x + start + source * step, count: block)
-            }
-          }
+    context.parallel(starts.count, cost: length) { range in
+      for row in range {
+        let y = y + row * length
+        let start = starts[row]
+        guard start >= 0 else {
+          y.update(repeating: constant, count: length)
+          continue
         }
+        let x = x + start
+        Self.fill(y, from: x, columns, 0..<run.lowerBound, block, constant)
+        if !run.isEmpty {
+          (y + run.lowerBound * block).update(
+            from: x + columns[run.lowerBound] * block, count: run.count * block)
+        }
+        Self.fill(y, from: x, columns, run.upperBound..<columns.count, block, constant)
       }
     }
   }
 
-  /// The first element of the input's row that a row of the output is made of; nil when it is all
-  /// padding.
-  private static func rowStart(_ row: Int, _ geometry: PadGeometry) -> Int? {
-    var rest = row
-    var start = 0
-    for (map, stride) in zip(geometry.maps, geometry.inputStrides).dropLast().reversed() {
-      let source = map[rest % map.count]
-      guard source >= 0 else { return nil }
-      start += source * stride
-      rest /= map.count
+  /// Fills a part of a row block by block.
+  @inline(__always)
+  private static func fill<Unit>(
+    _ y: UnsafeMutablePointer<Unit>, from x: UnsafePointer<Unit>, _ columns: [Int],
+    _ part: Range<Int>, _ block: Int, _ constant: Unit
+  ) {
+    for column in part {
+      let y = y + column * block
+      let source = columns[column]
+      if source < 0 {
+        y.update(repeating: constant, count: block)
+      } else {
+        y.update(from: x + source * block, count: block)
+      }
     }
-    return start
   }
 
   let differentiation = Differentiation.rule { builder in

@@ -2,7 +2,7 @@ import GraftDiagnostics
 import GraftGraph
 import GraftTensor
 
-/// Where the elements of a padded tensor come from.
+/// The sizes of a padded tensor.
 ///
 /// A negative pad takes elements away; the other end is then padded from what is left.
 struct PadGeometry {
@@ -19,12 +19,12 @@ struct PadGeometry {
   }
 
   let outputShape: Shape
-  /// For each axis up to the last padded one, for each position of the output: the position in the
-  /// input, -1 for the constant.
-  let maps: [[Int]]
-  /// Elements behind the last padded axis, which move together.
-  let block: Int
-  private let inputShape: Shape
+  let inputShape: Shape
+  /// Elements added before each axis; taken away where negative.
+  let before: [Int]
+  /// Elements added after each axis; taken away where negative.
+  let after: [Int]
+  let mode: Mode
 
   /// - Parameters:
   ///   - pads: elements to add before each of `axes`, then after each.
@@ -48,19 +48,14 @@ struct PadGeometry {
     for (position, axis) in axes.enumerated() {
       (before[axis], after[axis]) = (pads[position], pads[position + axes.count])
     }
-    inputShape = shape
-    let outputShape = Shape(
+    let (first, last) = (before, after)
+    outputShape = Shape(
       try shape.indices.map { axis in
-        try Self.paddedSize(shape[axis], before[axis], after[axis], axis, mode)
+        try Self.paddedSize(shape[axis], first[axis], last[axis], axis, mode)
       })
     _ = try outputShape.checkedElementCount()
-    let isPadded = shape.indices.map { before[$0] != 0 || after[$0] != 0 }
-    let depth = outputShape.contains(0) ? 0 : (isPadded.lastIndex(of: true) ?? -1) + 1
-    self.outputShape = outputShape
-    maps = (0..<depth).map { axis in
-      Self.map(shape[axis], before[axis], outputShape[axis], after[axis], mode)
-    }
-    block = shape.elementCount(in: depth..<shape.rank)
+    inputShape = shape
+    (self.before, self.after, self.mode) = (before, after, mode)
   }
 
   private static func paddedSize(
@@ -82,35 +77,4 @@ struct PadGeometry {
     }
     return try sumOfSizes(kept, added)
   }
-
-  private static func map(_ size: Int, _ before: Int, _ output: Int, _ after: Int, _ mode: Mode)
-    -> [Int]
-  {
-    let first = max(0, -before)
-    let kept = size - first - max(0, -after)
-    return (0..<output).map { index in
-      let position = index - max(0, before)
-      if position >= 0 && position < kept { return first + position }
-      switch mode {
-      case .constant: return -1
-      case .edge: return first + (position < 0 ? 0 : kept - 1)
-      case .wrap: return first + modulo(position, kept)
-      case .reflect:
-        guard kept > 1 else { return first }
-        let place = modulo(position, 2 * (kept - 1))
-        return first + (place < kept ? place : 2 * (kept - 1) - place)
-      }
-    }
-  }
-
-  private static func modulo(_ value: Int, _ period: Int) -> Int {
-    let rest = value % period
-    return rest < 0 ? rest + period : rest
-  }
-
-  /// Elements from one position to the next in the input, for each mapped axis.
-  var inputStrides: [Int] { Array(inputShape.strides.prefix(maps.count)) }
-
-  /// Rows of the output: all positions of the mapped axes but the last.
-  var rows: Int { maps.dropLast().reduce(1) { $0 * $1.count } }
 }

@@ -24,22 +24,34 @@ struct PadGradient: FloatingOperator {
     let shape = try context.output(0).shape
     let geometry = try PadGeometry(
       shape, pads: try context.ints(2), axes: try context.intsIfPresent(3), context.node)
-    guard !geometry.outputShape.contains(0) else {
+    guard shape.elementCount > 0, !geometry.outputShape.contains(0) else {
       dx.update(repeating: 0, count: shape.elementCount)
       return
     }
-    guard let columns = geometry.maps.last else {
-      dx.update(from: dy, count: geometry.block)
-      return
-    }
-    let sum = PaddedRowSum(geometry, shape)
-    let length = shape[geometry.maps.count - 1] * geometry.block
-    context.parallel(sum.rows, cost: columns.count * geometry.block) { range in
+    let sources = PadSources(geometry)
+    let (columns, block) = (sources.columns, sources.block)
+    let length = sources.inputColumns * block
+    let copies = RowCopies(sources.rowStarts, rowLength: length, of: shape.elementCount / length)
+    context.parallel(shape.elementCount / length, cost: columns.count * block) { range in
       for row in range {
         let dx = dx + row * length
         dx.update(repeating: 0, count: length)
-        sum.add(row, from: dy, to: dx)
+        for copy in copies.range(row) {
+          let dy = dy + copies.rows[copy] * columns.count * block
+          Self.addRow(dy, columns, block, to: dx)
+        }
       }
+    }
+  }
+
+  @inline(__always)
+  private static func addRow<T: FloatingElement>(
+    _ dy: UnsafePointer<T>, _ columns: [Int], _ block: Int, to dx: UnsafeMutablePointer<T>
+  ) {
+    for column in columns.indices where columns[column] >= 0 {
+      let dx = dx + columns[column] * block
+      let dy = dy + column * block
+      for i in 0..<block { dx[i] += dy[i] }
     }
   }
 
@@ -47,63 +59,31 @@ struct PadGradient: FloatingOperator {
   let samples: [OperatorSample] = []
 }
 
-/// Adds up the rows of a padded tensor that are copies of one row of the input.
-private struct PaddedRowSum {
-  /// Rows of the input.
-  let rows: Int
-  private let columns: [Int]
-  private let block: Int
-  /// For each axis before the rows: its size in input and output, and for each position of the
-  /// input the positions of the output that repeat it.
-  private let axes: [(size: Int, outputSize: Int, copies: [[Int]])]
+/// For each row of the input the rows of the padded output that repeat it, in ascending order.
+private struct RowCopies {
+  /// Rows of the output, sorted by the row of the input.
+  private(set) var rows: [Int]
+  private var ends: [Int]
 
-  init(_ geometry: PadGeometry, _ shape: Shape) {
-    columns = geometry.maps.last ?? []
-    block = geometry.block
-    axes = geometry.maps.dropLast().enumerated().map { axis, map in
-      var copies = [[Int]](repeating: [], count: shape[axis])
-      for (position, source) in map.enumerated() where source >= 0 {
-        copies[source].append(position)
-      }
-      return (shape[axis], map.count, copies)
-    }
-    rows = axes.reduce(1) { $0 * $1.size }
-  }
-
-  func add<T: FloatingElement>(
-    _ row: Int, from dy: UnsafePointer<T>, to dx: UnsafeMutablePointer<T>
-  ) {
-    add(axes.count - 1, row, 0, 1, dy, dx)
-  }
-
-  /// Goes through all copies along `axis` and those outside of it.
-  ///
   /// - Parameters:
-  ///   - rest: what is left of the row's number for these axes.
-  ///   - place: the output's row so far, counted along the axes further in.
-  ///   - stride: rows of the output from one position on `axis` to the next.
-  private func add<T: FloatingElement>(
-    _ axis: Int, _ rest: Int, _ place: Int, _ stride: Int, _ dy: UnsafePointer<T>,
-    _ dx: UnsafeMutablePointer<T>
-  ) {
-    guard axis >= 0 else {
-      addRow(dy + place * columns.count * block, dx)
-      return
+  ///   - starts: for each row of the output the first element of the input's row, or -1.
+  ///   - rowLength: elements in a row of the input.
+  ///   - count: rows of the input.
+  init(_ starts: [Int], rowLength: Int, of count: Int) {
+    ends = [Int](repeating: 0, count: count)
+    for start in starts where start >= 0 { ends[start / rowLength] += 1 }
+    var total = 0
+    for row in ends.indices {
+      // For now the place of the row's first copy; it moves to its end as they are put in.
+      (ends[row], total) = (total, total + ends[row])
     }
-    let size = axes[axis].size
-    for copy in axes[axis].copies[rest % size] {
-      add(
-        axis - 1, rest / size, place + copy * stride, stride * axes[axis].outputSize, dy, dx)
+    rows = [Int](repeating: 0, count: total)
+    for (row, start) in starts.enumerated() where start >= 0 {
+      rows[ends[start / rowLength]] = row
+      ends[start / rowLength] += 1
     }
   }
 
-  private func addRow<T: FloatingElement>(_ dy: UnsafePointer<T>, _ dx: UnsafeMutablePointer<T>) {
-    columns.withUnsafeBufferPointer { columns in
-      for (column, source) in columns.enumerated() where source >= 0 {
-        let dx = dx + source * block
-        let dy = dy + column * block
-        for i in 0..<block { dx[i] += dy[i] }
-      }
-    }
-  }
+  /// Where the copies of a row of the input are in `rows`.
+  func range(_ row: Int) -> Range<Int> { (row == 0 ? 0 : ends[row - 1])..<ends[row] }
 }

@@ -18,9 +18,13 @@ struct SplitGradient: MovingOperator {
   func outputTypes(_ context: TypeContext) throws -> [TensorType] {
     let shape = try context.shapeValue(0)
     let axis = try shape.axis(try context.node.int("axis", default: 0))
+    let count = try context.node.int("num_outputs")
+    guard context.has(1) || count <= context.inputs.count - 2 else {
+      throw GraftError(
+        .damaged, "num_outputs is \(count), but there are \(context.inputs.count - 2) gradients")
+    }
     let sizes = try Split.sizes(
-      listed: try context.intsIfPresent(1), count: try context.node.int("num_outputs"),
-      of: shape[axis])
+      listed: try context.intsIfPresent(1), count: count, of: shape[axis])
     var elementType: ElementType?
     for index in context.inputs.indices.dropFirst(2) where context.has(index) {
       guard index - 2 < sizes.count else {
