@@ -4,7 +4,7 @@ TEST_FLAGS := --disable-testable-imports --disable-xctest
 SOURCES := Sources Tests Package.swift
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long format lint clean
+.PHONY: help demo test test-long bench format lint clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,6 +21,11 @@ test: ## Run the tests; FILTER=NAME runs those whose name contains NAME
 
 test-long: export GRAFT_LONG_TESTS := 1
 test-long: test ## Run the tests with every sweep at full length
+
+bench: ## Compare speed and memory with ONNX Runtime and PyTorch; OPTIONS=--quick for a first look
+	scripts/setup
+	swift build $(BUILD_FLAGS) --product graft
+	Benchmarks/run $(OPTIONS)
 
 format: ## Format the sources in place
 	swift format --in-place --recursive --parallel $(SOURCES)

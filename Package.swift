@@ -1,5 +1,9 @@
 // swift-tools-version: 6.2
+import Foundation
 import PackageDescription
+
+/// Whether oneDNN can be linked; without it all kernels are the portable ones.
+let hasOneDNN = FileManager.default.fileExists(atPath: "/usr/include/dnnl.h")
 
 /// A target and the targets it uses. A target may use targets of lower layers only.
 struct Module {
@@ -7,9 +11,11 @@ struct Module {
   let name: String
   let uses: [String]
   var resources: [Resource] = []
+  /// The system library that the target is a face of.
+  var library: String? = nil
 }
 
-let modules = [
+let portable = [
   Module(layer: 0, name: "GraftDiagnostics", uses: []),
   Module(layer: 1, name: "GraftTensor", uses: ["GraftDiagnostics"]),
   Module(layer: 2, name: "GraftGraph", uses: ["GraftDiagnostics", "GraftTensor"]),
@@ -27,7 +33,7 @@ let modules = [
     uses: [
       "GraftDiagnostics", "GraftTensor", "GraftGraph", "GraftOperators", "GraftEngine",
       "GraftFormats",
-    ]),
+    ] + (hasOneDNN ? ["GraftOneDNN"] : [])),
   Module(
     layer: 7, name: "Graft",
     uses: [
@@ -36,8 +42,20 @@ let modules = [
     ]),
   Module(
     layer: 9, name: "GraftCommands",
-    uses: ["Graft", "GraftGraph", "GraftOperators", "GraftFormats", "GraftMedia", "GraftLearning"]),
+    uses: [
+      "Graft", "GraftTensor", "GraftGraph", "GraftOperators", "GraftEngine", "GraftFormats",
+      "GraftMedia", "GraftLearning",
+    ]),
 ]
+
+let accelerated = [
+  Module(layer: 0, name: "COneDNN", uses: [], library: "dnnl"),
+  Module(
+    layer: 4, name: "GraftOneDNN",
+    uses: ["COneDNN", "GraftDiagnostics", "GraftTensor", "GraftGraph", "GraftOperators"]),
+]
+
+let modules = portable + (hasOneDNN ? accelerated : [])
 
 // The layer rule: the package does not evaluate while a target uses its own layer or a higher one.
 for module in modules {
@@ -63,12 +81,14 @@ let package = Package(
     .target(
       name: module.name,
       dependencies: module.uses.map { .target(name: $0) },
-      resources: module.resources)
+      resources: module.resources,
+      linkerSettings: module.library.map { [.linkedLibrary($0)] })
   } + [
     .executableTarget(name: "GraftMain", dependencies: ["GraftCommands"])
   ]
     + [
       "GraftTensorTests", "GraftGraphTests", "GraftOperatorsTests", "GraftEngineTests",
+      "GraftOneDNNTests",
       "GraftFormatsTests", "GraftMediaTests", "GraftLearningTests", "GraftTests",
       "GraftCommandsTests",
     ].map { name in

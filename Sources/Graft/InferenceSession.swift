@@ -17,7 +17,7 @@ public struct InferenceSession: Sendable {
   /// - Throws: `unsupported` naming all operators that Graft does not have, `invalidArgument` when
   ///   an output does not exist.
   public init(_ model: Model, outputs: [String]? = nil, threads: Int? = nil) throws {
-    plan = try Plan(model.graph, outputs: outputs, registry: .standard)
+    plan = try Plan(model.graph, outputs: outputs, registry: .standard, options: .standard)
     self.outputs = plan.outputs
     self.threads = threads
   }
@@ -33,5 +33,17 @@ public struct InferenceSession: Sendable {
           ?? "Give one tensor for each of: \(plan.inputs.map(\.name).joined(separator: ", "))")
     }
     return try plan.run(inputs, threads: threads)
+  }
+
+  /// What a run with these inputs does, step by step.
+  package func steps(_ inputs: [String: Tensor]) throws -> [StepListing] {
+    try plan.listing(inputs, threads: threads)
+  }
+
+  /// The steps of a run with the time that each takes, the median of `runs`.
+  package func profile(_ inputs: [String: Tensor], runs: Int) throws -> [(
+    step: StepListing, duration: Duration
+  )] {
+    try plan.profile(inputs, threads: threads, runs: runs)
   }
 }

@@ -16,12 +16,13 @@ extension Model {
   /// - Parameters:
   ///   - opset: the version of ONNX's operators; by default that of the file the model was read
   ///     from, or 17.
-  /// - Throws: `unsupported` when the model needs a later opset, `inputOutput`.
+  /// - Throws: `unsupported` when the model needs a later opset, `invalidArgument` when the name does
+  ///   not end in `.onnx`, `inputOutput`.
   public func write(to url: URL, opset: Int? = nil) throws {
     try locating(url.path) {
       guard url.pathExtension.lowercased() == "onnx" else {
         throw GraftError(
-          .unsupported, "models are written as .onnx, not as '.\(url.pathExtension)'",
+          .invalidArgument, "models are written as .onnx, not as '.\(url.pathExtension)'",
           fix: "Choose a name that ends in .onnx")
       }
     }

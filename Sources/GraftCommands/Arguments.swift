@@ -24,9 +24,11 @@ struct Arguments {
       }
     }
     guard specification.positionalCount.contains(positionals.count) else {
+      let needed = specification.positionals
       throw UsageError(
         positionals.count < specification.positionalCount.lowerBound
-          ? "'graft \(specification.name)' needs \(specification.positionals)"
+          ? "'graft \(specification.name)' needs "
+            + (needed.hasSuffix("...") ? "at least one \(needed.dropLast(3))" : needed)
           : "'\(positionals.last ?? "")' is one argument too many",
         fix: "See 'graft \(specification.name) --help'")
     }
@@ -89,6 +91,10 @@ struct Arguments {
     }
     return value
   }
+
+  /// The value of '--threads'; nil for all cores. The system refuses far larger numbers by ending the
+  /// program.
+  func threads() throws -> Int? { try int("--threads", in: 1...1024) }
 
   func float(_ option: String) throws -> Float? {
     guard let text = string(option) else { return nil }

@@ -56,7 +56,8 @@ struct OptionSpecification: Sendable {
 
   var heading: String {
     guard let value else { return name }
-    return "\(name) \(value)" + (takesMany || isRepeatable ? "..." : "")
+    let isOpen = value.hasSuffix("...") || !(takesMany || isRepeatable)
+    return "\(name) \(value)" + (isOpen ? "" : "...")
   }
 
   static func flag(_ name: String, _ help: String) -> OptionSpecification {

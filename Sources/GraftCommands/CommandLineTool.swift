@@ -28,10 +28,14 @@ public enum CommandLineTool {
   static func run(_ words: [String], _ console: Console) async -> Int32 {
     do {
       try await dispatch(words, console)
-      return 0
+      guard let failure = console.outputFailure else { return 0 }
+      console.note("graft: the output cannot be written: \(failure).")
+      return 1
     } catch let error as UsageError {
       console.note("graft: \(error)")
       return 64
+    } catch let error as ReportedFailure {
+      return exitCode(error.code)
     } catch let error as GraftError {
       console.note("graft: \(error)")
       return exitCode(error.code)

@@ -3,14 +3,16 @@ import Synchronization
 
 /// Where a subcommand writes: results to one place, progress and warnings to another.
 final class Console: Sendable {
-  private let output: @Sendable (String) -> Void
+  private let output: @Sendable (String) throws -> Void
   private let diagnostics: @Sendable (String) -> Void
   /// Whether progress is drawn over itself, on a terminal.
   private let redraws: Bool
   private let progressLength = Mutex(0)
+  private let failure = Mutex<(any Error)?>(nil)
 
   init(
-    output: @escaping @Sendable (String) -> Void, diagnostics: @escaping @Sendable (String) -> Void,
+    output: @escaping @Sendable (String) throws -> Void,
+    diagnostics: @escaping @Sendable (String) -> Void,
     redraws: Bool
   ) {
     self.output = output
@@ -20,19 +22,22 @@ final class Console: Sendable {
 
   /// Standard output and standard error.
   static let standard = Console(
-    output: { write($0, to: .standardOutput) },
-    diagnostics: { write($0, to: .standardError) },
+    output: { try writeAll(Data($0.utf8), to: STDOUT_FILENO) },
+    diagnostics: { try? writeAll(Data($0.utf8), to: STDERR_FILENO) },
     redraws: isatty(STDERR_FILENO) == 1)
 
-  private static func write(_ text: String, to file: FileHandle) {
-    // A reader that has gone away is no reason to fail.
-    try? file.write(contentsOf: Data(text.utf8))
+  /// Why results could not be written; nil when they were, or when nobody reads them any more.
+  var outputFailure: (any Error)? {
+    let failure = failure.withLock { $0 }
+    return (failure as? WriteFailure)?.isClosedPipe == true ? nil : failure
   }
 
   /// Writes a line of the result.
   func print(_ line: String = "") {
     clearProgress()
-    output(line + "\n")
+    // After a failure the rest would have a gap before it.
+    guard failure.withLock({ $0 == nil }) else { return }
+    do { try output(line + "\n") } catch { failure.withLock { $0 = error } }
   }
 
   /// Writes a line that is not part of the result.

@@ -17,7 +17,10 @@ enum DemoCommand: Command {
 
   static func run(_ arguments: Arguments, _ console: Console) async throws {
     let out = arguments.string("--out") ?? "inference_model.onnx"
-    try checkDestination(out)
+    var files = CallFiles()
+    try files.write(out, "--out", .model)
+    var options = VoiceTrainer.Options()
+    options.threads = try arguments.threads()
     try ModelLibrary.pull("voice-encoder")
     try DebianVoices.fetch()
     let count = enrolled + tested
@@ -27,8 +30,6 @@ enum DemoCommand: Command {
     console.print("\"me\" is Allison in English: \(enrolled) recordings of about 10 seconds.")
     console.print(
       "The others are June (French) and Carlo (Italian): \(othersEach) recordings each.")
-    var options = VoiceTrainer.Options()
-    options.threads = try arguments.int("--threads")
     let trainer = try VoiceTrainer(
       people: [.init(name: "me", recordings: Array(allison.prefix(enrolled)))],
       others: [
@@ -59,7 +60,7 @@ enum DemoCommand: Command {
     for recording in [allison[enrolled], june[othersEach]] {
       let match = try identifier.identify(recording)
       console.print(
-        "  \(recording.name): \(match.isMatch ? "me" : "nobody known"), "
+        "  \(recording.name): \(match.isMatch ? "me" : "not me"), "
           + "probability \(String(format: "%.3f", match.probability))")
     }
     console.print(
@@ -67,7 +68,8 @@ enum DemoCommand: Command {
 
       wrote \(out): front end, network and threshold in one ONNX file.
       Next, with your own voice:
-        graft voice record --out me/1.wav        (five times)
+        mkdir -p me
+        for i in 1 2 3 4 5; do graft voice record --out me/$i.wav; done
         graft voice train --me me --out my_voice.onnx
         graft voice identify --model my_voice.onnx somebody.wav
       """)

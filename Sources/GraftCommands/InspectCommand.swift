@@ -8,14 +8,31 @@ enum InspectCommand: Command {
   static let specification = CommandSpecification(
     name: "inspect", summary: "Show a model's inputs, outputs, parameters and operators",
     positionals: "MODEL", positionalCount: 1...1,
-    options: [.flag("--json", "print JSON")],
-    example: "graft inspect mobilenet_v2.onnx")
+    options: [
+      .flag("--plan", "show the steps of a run: kernels, layouts, why no faster kernel")
+    ] + SampleInputs.options + [
+      .value("--threads", "N", "threads that the plan is for; all cores by default"),
+      .flag("--json", "print JSON"),
+    ],
+    example: "graft inspect mobilenet_v2.onnx --plan")
 
   static func run(_ arguments: Arguments, _ console: Console) async throws {
     let path = arguments.positionals[0]
-    let report = Report(try Model(contentsOf: URL(fileURLWithPath: path)))
+    var files = CallFiles()
+    try files.read(path, "the model")
+    let model = try Model(contentsOf: URL(fileURLWithPath: path))
+    let sampleInputs = try SampleInputs(arguments)
+    var report = Report(model)
+    let listing =
+      arguments.has("--plan")
+      ? try locating(path) {
+        let session = try InferenceSession(model, threads: try arguments.threads())
+        return PlanListing(try session.steps(try sampleInputs.tensors(of: model)))
+      } : nil
+    report.plan = listing?.steps
     if arguments.has("--json") { return try console.print(json: report) }
     report.print(path, console)
+    listing?.print(console)
   }
 
   struct Report: Encodable {
@@ -55,6 +72,8 @@ enum InspectCommand: Command {
     let operators: [String: Int]
     let unsupported: [String: Int]
     let metadata: [String: String]
+    /// With '--plan', the steps of a run.
+    var plan: [PlanListing.Step]?
 
     init(_ model: Model) {
       format = "ONNX"

@@ -9,7 +9,7 @@ enum RunCommand: Command {
     positionals: "MODEL", positionalCount: 1...1,
     options: [
       .value("--inputs", "FILE", "safetensors file with one tensor per input"),
-      .value("--outputs", "FILE", "safetensors file to write"),
+      .value("--outputs", "FILE", "file to write, .safetensors"),
       .repeated("--output", "NAME", "a value to compute; all outputs by default"),
       .value("--threads", "N", "threads; all cores by default"),
     ],
@@ -20,10 +20,15 @@ enum RunCommand: Command {
     let outputs = try arguments.required("--outputs")
     let names = arguments.all("--output")
     let path = arguments.positionals[0]
+    let threads = try arguments.threads()
+    var files = CallFiles()
+    try files.read(path, "the model")
+    try files.read(inputs, "'--inputs'")
+    try files.write(outputs, "--outputs", .tensors)
     let session = try locating(path) {
       try InferenceSession(
         try Model(contentsOf: URL(fileURLWithPath: path)), outputs: names.isEmpty ? nil : names,
-        threads: try arguments.int("--threads"))
+        threads: threads)
     }
     let tensors = try SafetensorsFile(path: inputs).tensors
     let results = try locating(path) {
@@ -32,5 +37,6 @@ enum RunCommand: Command {
     try SafetensorsFile.write(
       OrderedTable(session.outputs.compactMap { name in results[name].map { (name, $0) } }),
       to: outputs)
+    console.print("wrote \(outputs)")
   }
 }

@@ -36,10 +36,13 @@ enum TrainCommand: Command {
       .flag("--shuffle", "draw the examples in random order"),
       .flag("--no-shuffle", "take the examples in the order given (default)"),
       .value("--seed", "N", "of the random order, 0"),
+      .value(
+        "--feature-cache", "FOLDER",
+        "keep there what frozen layers make of the examples, for later calls"),
       .value("--threads", "N", "threads; all cores by default"),
       .value(
         "--log", "FILE", "one JSON line per batch: step and epoch from 1, loss, learning rate"),
-      .value("--parameters-out", "FILE", "safetensors file for what changed"),
+      .value("--parameters-out", "FILE", "file for the parameters that changed, .safetensors"),
       .value("--export", "FILE", "the trained model, .onnx"),
       .value("--opset", "N", "opset of the exported model"),
     ],
@@ -47,7 +50,9 @@ enum TrainCommand: Command {
       + "--epochs 3 --batch-size 8 --export trained.onnx",
     notes: "Files may differ in open dimensions; a batch never crosses a file. Gradients of "
       + "accumulated batches are\nadded, not averaged; groups run across the ends of epochs, and a "
-      + "rest is applied when training ends.")
+      + "rest is applied when training ends.\n"
+      + "Outputs never replace inputs: '--export' takes another name than MODEL. Ctrl-C ends training\n"
+      + "after the current step, writes what was learned until then, and exits with 1.")
 
   static func run(_ arguments: Arguments, _ console: Console) async throws {
     let files = arguments.all("--examples")
@@ -61,7 +66,10 @@ enum TrainCommand: Command {
     let options = try options(arguments)
     let selection = try selection(arguments)
     let opset = try arguments.int("--opset", in: 7...22)
-    if let out = arguments.string("--export") { try checkDestination(out) }
+    let outputs = try Outputs(arguments)
+    if !outputs.keepsResult {
+      console.note("nothing will be kept: '--export' or '--parameters-out' writes what is learned")
+    }
     let path = arguments.positionals[0]
     let model = try Model(contentsOf: URL(fileURLWithPath: path))
     let data = try files.map { try examples($0, model) }
@@ -70,18 +78,74 @@ enum TrainCommand: Command {
         model, output: arguments.string("--output"), trainable: selection, loss: loss,
         optimizer: optimizer, options: options)
     }
+    if let out = outputs.model, let opset {
+      // What the opset cannot express is found before training, not after.
+      try locating(out) { _ = try ONNXWriter.encode(session.model, opset: opset) }
+    }
     console.note("training \(session.trainable.count) of \(model.parameters.count) parameters")
-    let log = try arguments.string("--log").map(LineFile.init)
-    for try await event in try session.fit(data, fitOptions) {
-      try report(event, fitOptions, log, console)
-    }
+    let isWhole = try await train(session, data, fitOptions, outputs, console)
     console.clearProgress()
-    if let out = arguments.string("--parameters-out") {
+    if let out = outputs.parameters {
       try SafetensorsFile.write(session.changedParameters, to: out)
+      console.print("wrote \(out)")
     }
-    if let out = arguments.string("--export") {
+    if let out = outputs.model {
       try session.model.write(to: URL(fileURLWithPath: out), opset: opset)
+      console.print("wrote \(out)")
     }
+    guard isWhole else {
+      let rest = outputs.keepsResult ? "; what was learned until then is written" : ""
+      throw GraftError(
+        .cancelled, "training was interrupted after step \(session.updateCount)\(rest)")
+    }
+  }
+
+  /// The files that the call writes.
+  private struct Outputs {
+    let model: String?
+    let parameters: String?
+    let log: String?
+
+    var keepsResult: Bool { model != nil || parameters != nil }
+
+    init(_ arguments: Arguments) throws {
+      model = arguments.string("--export")
+      parameters = arguments.string("--parameters-out")
+      log = arguments.string("--log")
+      var files = CallFiles()
+      try files.read(arguments.positionals[0], "the model")
+      for path in arguments.all("--examples") { try files.read(path, "'--examples'") }
+      if let model { try files.write(model, "--export", .model) }
+      if let parameters { try files.write(parameters, "--parameters-out", .tensors) }
+      if let log { try files.write(log, "--log", .lines) }
+    }
+  }
+
+  /// Trains until the end, or until the user or the task's owner ends it.
+  ///
+  /// - Returns: whether it came to the end.
+  private static func train(
+    _ session: TrainingSession, _ data: [ExampleSet], _ options: FitOptions, _ outputs: Outputs,
+    _ console: Console
+  ) async throws -> Bool {
+    let log = try outputs.log.map(LineFile.init)
+    let interrupt = Interrupt {
+      console.note("ending after this step; Ctrl-C again ends at once")
+    }
+    var last: TrainingEvent?
+    do {
+      for try await event in try session.fit(data, options) {
+        try report(event, options, log, console)
+        last = event
+        if interrupt.isRequested { return false }
+      }
+    } catch let error as GraftError where error.code == .cancelled {
+      return false
+    }
+    if let last, last.kind == .batch {
+      console.print("step \(last.step): loss \(last.loss.short)")
+    }
+    return true
   }
 
   private static func report(
@@ -91,15 +155,15 @@ enum TrainCommand: Command {
     case .batch:
       try log?.write(
         LogLine(
-          step: event.step, epoch: event.epoch + 1, loss: event.batchLoss,
+          step: event.step, epoch: event.epoch, loss: event.batchLoss,
           learningRate: Double(event.learningRate)))
-      let done = Double(event.epoch) + Double(event.batch + 1) / Double(event.batchCount)
+      let done = Double(event.epoch - 1) + Double(event.batch) / Double(event.batchCount)
       let fraction =
         options.updates.map { Double(event.step) / Double($0) }
         ?? done / Double(options.epochs ?? 1)
-      console.progress(fraction, "epoch \(event.epoch + 1), loss \(event.loss.short)")
+      console.progress(fraction, "epoch \(event.epoch), loss \(event.loss.short)")
     case .epoch:
-      console.print("epoch \(event.epoch + 1): loss \(event.loss.short)")
+      console.print("epoch \(event.epoch): loss \(event.loss.short)")
     }
   }
 
@@ -185,7 +249,10 @@ enum TrainCommand: Command {
     var options = TrainingOptions()
     options.clipNorm = try arguments.float("--clip-norm")
     options.accumulation = try arguments.int("--accumulate") ?? 1
-    options.threads = try arguments.int("--threads")
+    options.threads = try arguments.threads()
+    options.featureFolder = arguments.string("--feature-cache").map {
+      URL(fileURLWithPath: $0, isDirectory: true)
+    }
     if let steps = try arguments.int("--warmup-steps", in: 0...Int.max), steps > 0 {
       options.schedule = .linearWarmUp(steps: steps)
     }

@@ -1,3 +1,5 @@
+import Graft
+
 /// A call of `graft` that cannot be understood; ends with exit code 64.
 struct UsageError: Error, CustomStringConvertible {
   let what: String
@@ -10,4 +12,9 @@ struct UsageError: Error, CustomStringConvertible {
   }
 
   var description: String { fix.map { "\(what). \($0)" } ?? "\(what)." }
+}
+
+/// A failure that the user has been told of already; decides the exit code only.
+struct ReportedFailure: Error {
+  let code: GraftError.Code
 }

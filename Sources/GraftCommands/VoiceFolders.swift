@@ -39,6 +39,16 @@ struct VoiceFolders {
     return speakers
   }
 
+  /// All files in folders and their subfolders, as far as these can be read.
+  static func allFiles(in folders: [String]) -> [String] {
+    folders.flatMap { folder in
+      ((try? entries(of: folder)) ?? []).flatMap { entry in
+        let path = folder + "/" + entry
+        return isFolder(path) ? (try? files(in: path)) ?? [] : [path]
+      }
+    }
+  }
+
   private mutating func read(_ path: String) throws -> Recording {
     let recording = try Recording(contentsOf: URL(fileURLWithPath: path))
     warnings += recording.warnings

@@ -15,9 +15,12 @@ enum VoiceTrainCommand: Command {
       .many("--trainable", "REGEX", "parameters of the trunk to train beside its head"),
       .value("--epochs", "N", "passes over the recordings, 30"),
       .value("--learning-rate", "RATE", "step size, 0.01"),
-      .value("--batch-size", "N", "recordings per step, 8"),
+      .value("--batch-size", "N", "pieces of recordings per step, 8"),
       .value("--threshold", "T", "decision threshold; calibrated by default, 0.80 is usual"),
       .value("--seed", "N", "of the random order, 0"),
+      .value(
+        "--feature-cache", "FOLDER",
+        "keep there what frozen layers make of the examples, for later calls"),
       .value("--threads", "N", "threads; all cores by default"),
       .value("--opset", "N", "opset of the file written"),
       .value("--out", "MODEL.onnx", "the trained model"),
@@ -25,15 +28,17 @@ enum VoiceTrainCommand: Command {
     example: "graft voice train --me recordings/me --others recordings/others --out voice.onnx",
     notes:
       "Five recordings of about 10 seconds of each person are a good start. Any audio or video\n"
-      + "format will do. Record the others with the same microphone where you can.")
+      + "format will do; what is longer is cut into pieces of 10 seconds. Record the others with the\n"
+      + "same microphone where you can.")
 
   static func run(_ arguments: Arguments, _ console: Console) async throws {
     let out = try arguments.required("--out")
-    try checkDestination(out)
+    let persons = try persons(arguments)
+    try checkFiles(arguments, persons.map(\.folder), out)
     let opset = try arguments.int("--opset", in: 7...22)
     let options = try options(arguments)
     var folders = VoiceFolders()
-    let people = try persons(arguments).map { name, folder in
+    let people = try persons.map { name, folder in
       VoiceTrainer.Speaker(name: name, recordings: try folders.recordings(in: folder))
     }
     let others =
@@ -41,11 +46,23 @@ enum VoiceTrainCommand: Command {
       ?? DebianVoices.speakers()
     console.warn(folders.warnings)
     let trainer = try VoiceTrainer(people: people, others: others, options: options)
+    if let opset { try locating(out) { try trainer.check(opset: opset) } }
     let result = try await trainer.train { show($0, console) }
     console.clearProgress()
     console.warn(result.warnings)
     try result.model.write(to: URL(fileURLWithPath: out), opset: opset)
     summarise(result, out, console)
+  }
+
+  private static func checkFiles(_ arguments: Arguments, _ folders: [String], _ out: String) throws
+  {
+    var files = CallFiles()
+    if let trunk = arguments.string("--trunk") { try files.read(trunk, "'--trunk'") }
+    let others = arguments.string("--others").map { [$0] } ?? []
+    for path in VoiceFolders.allFiles(in: folders + others) {
+      try files.read(path, "a recording")
+    }
+    try files.write(out, "--out", .model)
   }
 
   private static func persons(_ arguments: Arguments) throws -> [(name: String, folder: String)] {
@@ -56,6 +73,13 @@ enum VoiceTrainCommand: Command {
         throw UsageError("'\(text)' names no person", fix: "Write it as in '--person anna=DIR'")
       }
       people.append((parts[0], parts[1]))
+    }
+    for (index, person) in people.enumerated() {
+      guard !people[..<index].contains(where: { $0.name == person.name }) else {
+        throw UsageError(
+          "the person '\(person.name)' is given twice",
+          fix: "Put all recordings of a person into one folder, or give every person another name")
+      }
     }
     guard !people.isEmpty else {
       throw UsageError("nobody is to be recognised", fix: "Give '--me DIR' or '--person NAME=DIR'")
@@ -72,7 +96,10 @@ enum VoiceTrainCommand: Command {
       options.threshold = .fixed(threshold)
     }
     options.seed = UInt64(try arguments.int("--seed", in: 0...Int.max) ?? 0)
-    options.threads = try arguments.int("--threads")
+    options.threads = try arguments.threads()
+    options.featureFolder = arguments.string("--feature-cache").map {
+      URL(fileURLWithPath: $0, isDirectory: true)
+    }
     options.trainable = arguments.all("--trainable")
     if let trunk = arguments.string("--trunk") {
       options.trunk = try Model(contentsOf: URL(fileURLWithPath: trunk))
@@ -85,7 +112,7 @@ enum VoiceTrainCommand: Command {
   static func show(_ progress: VoiceTrainer.Progress, _ console: Console) {
     switch progress {
     case .features(let done, let count):
-      console.progress(Double(done) / Double(count), "listening, recording \(done) of \(count)")
+      console.progress(Double(done) / Double(count), "listening, piece \(done) of \(count)")
     case .calibration(let done, let count):
       console.progress(Double(done) / Double(count), "testing on speakers left out")
     case .epoch(let epoch, let count, let loss):
@@ -101,7 +128,7 @@ enum VoiceTrainCommand: Command {
     {
       console.print(
         "left out of training: equal error rate \(rate.percent), accuracy \(accuracy.percent) "
-          + "(\(scores.positives.count) recordings to accept, \(scores.negatives.count) to reject)")
+          + "(\(scores.positives.count.pieces) to accept, \(scores.negatives.count) to reject)")
     }
     console.print("threshold \(String(format: "%.2f", result.threshold))")
     console.print("wrote \(out)")
@@ -116,6 +143,12 @@ extension Arguments {
       throw UsageError("'\(value)' is no value for '\(option)'", fix: "Give a number from 0 to 1")
     }
     return Double(string(option) ?? "") ?? Double(value)
+  }
+}
+
+extension Int {
+  fileprivate var pieces: String {
+    self == 1 ? "1 piece of a recording" : "\(self) pieces of recordings"
   }
 }
 

@@ -29,6 +29,17 @@ package protocol Operator: Sendable {
   /// The input whose elements output 0 is, under another shape; the kernel then never runs.
   var viewedInput: Int? { get }
 
+  /// Whether output 0 is input 0 unchanged when they have the same type; the kernel then does not
+  /// run.
+  var copiesInputOfSameType: Bool { get }
+
+  /// Whether an element of the only output depends on the same element of every input, or of an
+  /// input with one element; the kernel may then write over an input of the output's type.
+  var isElementwise: Bool { get }
+
+  /// Whether the bytes of the only output are those of all inputs, one behind the other.
+  func isJoin(_ context: TypeContext) throws -> Bool
+
   /// Whether the kernel looks at its inputs' shapes only, as that of Shape does.
   var readsShapesOnly: Bool { get }
 
@@ -41,6 +52,9 @@ extension Operator {
   package var outputCount: ClosedRange<Int> { 1...1 }
   package var broadcasts: Bool { false }
   package var viewedInput: Int? { nil }
+  package var copiesInputOfSameType: Bool { false }
+  package var isElementwise: Bool { false }
+  package func isJoin(_ context: TypeContext) throws -> Bool { false }
   package var readsShapesOnly: Bool { false }
   package var qualifiedName: String { domain.isEmpty ? name : "\(domain).\(name)" }
 }

@@ -7,10 +7,12 @@ import GraftDiagnostics
 #endif
 
 /// Writes a file beside `path`, syncs it and renames it over `path`, so that a reader sees the old
-/// bytes or the new ones and a failure loses nothing.
+/// bytes or the new ones and a failure loses nothing. A symbolic link stays: what it points to is
+/// replaced.
 ///
 /// - Parameter body: calls its argument with consecutive pieces of the file.
-/// - Throws: `inputOutput` when the folder cannot be written or the disk is full; what `body` throws.
+/// - Throws: `inputOutput` when something other than a regular file is there, the folder cannot be
+///   written or the disk is full; what `body` throws.
 package func replaceFile(
   at path: String, writing body: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
 ) throws {
@@ -20,7 +22,8 @@ package func replaceFile(
       .inputOutput, "\(what): \(reason)", at: [path],
       fix: "Check that the folder exists and is writable and that the disk has space")
   }
-  var template = Array((path + ".XXXXXX").utf8CString)
+  let target = try replaceableFile(at: path)
+  var template = Array((target + ".XXXXXX").utf8CString)
   let descriptor = mkstemp(&template)
   guard descriptor >= 0 else { throw failure("the file cannot be made") }
   var isOpen = true
@@ -46,6 +49,38 @@ package func replaceFile(
   guard fsync(descriptor) == 0 else { throw failure("the file cannot be written") }
   isOpen = false
   guard close(descriptor) == 0 else { throw failure("the file cannot be written") }
-  guard rename(template, path) == 0 else { throw failure("the file cannot be put in place") }
+  guard rename(template, target) == 0 else { throw failure("the file cannot be put in place") }
   isDone = true
+}
+
+/// The file that `replaceFile` would replace or make for `path`: what symbolic links lead to.
+///
+/// - Throws: `inputOutput` when it is a device, a pipe, a socket or a folder, or the links go round in
+///   a circle.
+package func replaceableFile(at path: String) throws -> String {
+  var status = stat()
+  if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+    let isFolder = status.st_mode & S_IFMT == S_IFDIR
+    throw GraftError(
+      .inputOutput,
+      isFolder ? "this is a folder, not a file" : "this is a device or a pipe, not a file",
+      at: [path], fix: "Choose the name of a file")
+  }
+  var target = path
+  for _ in 0..<40 {
+    guard lstat(target, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return target }
+    guard let text = linkText(target) else { break }
+    let folder = target.lastIndex(of: "/").map { target[...$0] } ?? ""
+    target = text.hasPrefix("/") ? text : folder + text
+  }
+  throw GraftError(
+    .inputOutput, "the symbolic link cannot be followed", at: [path], fix: "Choose another name")
+}
+
+/// What a symbolic link holds.
+private func linkText(_ path: String) -> String? {
+  var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+  let count = readlink(path, &buffer, buffer.count)
+  guard count > 0 else { return nil }
+  return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }

@@ -19,6 +19,8 @@ package final class TensorStorage: @unchecked Sendable {
   private let isAligned: Bool
   /// The address of the aligned copy, 0 before there is one.
   private let alignedCopy = Mutex<UInt>(0)
+  /// The same values in other forms, by name.
+  private let forms = Mutex<[String: TensorStorage]>([:])
 
   /// Allocates `byteCount` bytes aligned to 64, zeroed if asked.
   ///
@@ -57,11 +59,28 @@ package final class TensorStorage: @unchecked Sendable {
       guard let made = Self.allocate(byteCount) else { return address }
       memcpy(made, address, byteCount)
       // From here on only the copy is read: both together would double the weights' memory.
-      (owner as? FileMapping)?.releasePages(
-        of: UnsafeRawBufferPointer(start: address, count: byteCount))
+      releaseFilePages()
       copy = UInt(bitPattern: made)
       return made
     }
+  }
+
+  /// The values in another form, made on first use and kept as long as these. Whoever uses the form
+  /// does not read the values themselves any more: they leave memory if a file holds them.
+  package func form(_ name: String, make: () throws -> TensorStorage) throws -> TensorStorage {
+    try forms.withLock { forms in
+      if let made = forms[name] { return made }
+      let made = try make()
+      forms[name] = made
+      releaseFilePages()
+      return made
+    }
+  }
+
+  /// Gives back the memory of the values if a file holds them; the next use reads them again.
+  package func releaseFilePages() {
+    (owner as? FileMapping)?.releasePages(
+      of: UnsafeRawBufferPointer(start: address, count: byteCount))
   }
 
   deinit {

@@ -1,4 +1,5 @@
 import Foundation
+import Graft
 import GraftFormats
 import GraftGraph
 import GraftTensor
@@ -43,6 +44,8 @@ struct TrainCommandTests {
         "--export", path("trained.onnx"),
       ]
     #expect(await CommandLineTool.run(words, console.console) == 0, "\(console.diagnostics)")
+    #expect(console.output.contains("wrote \(path("trained.onnx"))\n"))
+    #expect(console.output.contains("wrote \(path("p.safetensors"))\n"))
 
     let lines = try String(contentsOfFile: path("log.jsonl"), encoding: .utf8)
       .split(separator: "\n").map {
@@ -85,9 +88,102 @@ struct TrainCommandTests {
     #expect(logits.shape.first == inputs["input"]?.shape.first)
   }
 
+  private func train(_ words: [String], _ console: Console) async throws -> Int32 {
+    await CommandLineTool.run(
+      ["train", model, "--trainable", "fc2.*", "--examples"] + (try exampleFiles()) + words, console
+    )
+  }
+
+  @Test func `training that keeps nothing says so and prints its last loss`() async throws {
+    let console = Recorder()
+    let code = try await train(["--steps", "3", "--batch-size", "99"], console.console)
+    #expect(code == 0, "\(console.diagnostics)")
+    #expect(console.diagnostics.contains("nothing will be kept"))
+    #expect(console.output.hasPrefix("step 3: loss "), "\(console.output)")
+  }
+
+  @Test func `training that leaves the finite numbers exports nothing`() async throws {
+    let console = Recorder()
+    let code = try await train(
+      [
+        "--optimizer", "sgd", "--learning-rate", "3e38", "--weight-decay", "10", "--epochs", "50",
+        "--export", path("t.onnx"), "--parameters-out", path("t.safetensors"),
+      ], console.console)
+    #expect(code == 65)
+    #expect(console.diagnostics.contains("Lower the learning rate"), "\(console.diagnostics)")
+    for name in ["t.onnx", "t.safetensors"] {
+      #expect(!FileManager.default.fileExists(atPath: path(name)))
+    }
+  }
+
+  @Test func `training that is ended early writes what it learned`() async throws {
+    let recorder = Recorder()
+    let export = path("t.onnx")
+    // Nobody else uses the suite while the task runs.
+    nonisolated(unsafe) let tests = self
+    let code = try await Task {
+      let console = Console(
+        output: { text in
+          recorder.console.print(text)
+          if text.hasPrefix("epoch 2") { withUnsafeCurrentTask { $0?.cancel() } }
+        }, diagnostics: { recorder.console.note($0) }, redraws: false)
+      return try await tests.train(
+        ["--epochs", "1000", "--batch-size", "99", "--export", export], console)
+    }.value
+    #expect(code == 1)
+    #expect(
+      recorder.diagnostics.contains(
+        "interrupted after step 10; what was learned until then is written"),
+      "\(recorder.diagnostics)")
+    #expect(FileManager.default.fileExists(atPath: path("t.onnx")))
+  }
+
+  @Test func `an opset that lacks an operator is found before training`() async throws {
+    let plain = try Model(contentsOf: URL(fileURLWithPath: model))
+    var graph = plain.graph
+    let input = try #require(graph.inputs.first?.name)
+    // Round is there from opset 11 on.
+    graph.nodes =
+      [Node("Round", inputs: [input], outputs: ["rounded"])]
+      + graph.nodes.map { node in
+        var node = node
+        node.inputs = node.inputs.map { $0 == input ? "rounded" : $0 }
+        return node
+      }
+    try Model(graph: graph).write(to: URL(fileURLWithPath: path("round.onnx")))
+    let console = Recorder()
+    let code = await CommandLineTool.run(
+      ["train", path("round.onnx"), "--trainable", "fc2.*", "--examples"] + (try exampleFiles())
+        + ["--opset", "7", "--export", path("t.onnx")], console.console)
+    #expect(code == 65)
+    #expect(console.diagnostics.contains("Round"), "\(console.diagnostics)")
+    #expect(console.output.isEmpty)
+  }
+
+  @Test func `a batch beyond all memory is an error`() async {
+    let console = Recorder()
+    let words = ["bench", model, "--batch", "100000000000000"]
+    #expect(await CommandLineTool.run(words, console.console) == 65)
+    #expect(console.diagnostics.contains("could not be allocated"), "\(console.diagnostics)")
+  }
+
   @Test(arguments: [
-    (["--inputs", "nowhere.safetensors", "--outputs", "o"], Int32(65)),
-    (["--outputs", "o"], Int32(64)),
+    (["--learning-rate", "0"], "the learning rate is 0"),
+    (["--learning-rate", "-1"], "the learning rate is -1"),
+    (["--class-weights", "1,-1,1"], "the class weights are [1.0, -1.0, 1.0]"),
+    (["--class-weights", "0,0,0"], "not all 0"),
+    (["--class-weights", "1,1"], "there are 2 class weights, and the output has 3 classes"),
+    (["--trainable", "fc2("], "is no regular expression: expected ')'"),
+  ])
+  func `senseless values exit with 64`(words: [String], text: String) async throws {
+    let console = Recorder()
+    #expect(try await train(words, console.console) == 64)
+    #expect(console.diagnostics.contains(text), "\(console.diagnostics)")
+  }
+
+  @Test(arguments: [
+    (["--inputs", "nowhere.safetensors", "--outputs", "o.safetensors"], Int32(65)),
+    (["--outputs", "o.safetensors"], Int32(64)),
   ])
   func `run without its inputs fails with the right code`(words: [String], code: Int32) async {
     #expect(await CommandLineTool.run(["run", model] + words, Recorder().console) == code)

@@ -29,6 +29,17 @@ struct UsageTests {
       "belongs to the optimizer adamw"
     ),
     (["bench", "a", "--shape", "x:1"], "is no shape"),
+    (["bench", "a", "--shape", "x=1", "--shape", "x=2"], "'x' is given twice"),
+    (
+      ["bench", "a", "--shape", "x=1", "--batch", "2"], "'--shape' and '--batch' exclude each other"
+    ),
+    (["bench", "a", "--runs", "\(Int.max)"], "Give a whole number, 1 to 1000000"),
+    (["bench", "a", "--threads", "\(Int.max)"], "Give a whole number, 1 to 1024"),
+    (["voice", "identify", "--model", "a"], "needs at least one FILE."),
+    (
+      ["voice", "train", "--me", "a", "--person", "me=b", "--out", "a.onnx"],
+      "the person 'me' is given twice"
+    ),
     (["voice", "train", "--out", "a.onnx"], "nobody is to be recognised"),
     (["voice", "identify", "a.wav"], "the option '--model' is missing"),
     (["run", "a", "--inputs"], "the option '--inputs' needs a value"),
@@ -47,7 +58,7 @@ struct UsageTests {
   }
 
   @Test func `a place that cannot be written is found before the work`() async {
-    for (out, code) in [("/nowhere/model.onnx", Int32(1)), ("/tmp/model.txt", 65)] {
+    for (out, code) in [("/nowhere/model.onnx", Int32(1)), ("/tmp/model.txt", 64)] {
       let console = Recorder()
       let words = ["voice", "train", "--me", "/nowhere", "--out", out]
       #expect(await CommandLineTool.run(words, console.console) == code)
@@ -68,6 +79,13 @@ struct UsageTests {
     }
     #expect(Array(example.prefix(words.count + 1)) == ["graft"] + words)
     _ = try Arguments(Array(example.dropFirst(words.count + 1)), for: command.specification)
+  }
+
+  @Test func `an option that repeats has three dots in the help`() async {
+    let console = Recorder()
+    #expect(await CommandLineTool.run(["bench", "--help"], console.console) == 0)
+    #expect(console.output.contains("--shape NAME=D,D,...  "), "\(console.output)")
+    #expect(!console.output.contains("...."), "\(console.output)")
   }
 
   @Test func `the overview lists every command`() async {

@@ -40,6 +40,53 @@ struct FileTests {
     #expect(throws: GraftError.self) { try replace("/dev/full/a", with: "text") }
   }
 
+  @Test func `a symbolic link stays and what it points to is replaced`() throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let manager = FileManager.default
+    try replace(path("file"), with: "old")
+    try manager.createSymbolicLink(atPath: path("link"), withDestinationPath: "file")
+    try manager.createSymbolicLink(atPath: path("chain"), withDestinationPath: path("link"))
+    try replace(path("chain"), with: "new")
+    #expect(try String(contentsOfFile: path("file"), encoding: .utf8) == "new")
+    #expect(try manager.destinationOfSymbolicLink(atPath: path("link")) == "file")
+    #expect(try manager.destinationOfSymbolicLink(atPath: path("chain")) == path("link"))
+  }
+
+  @Test func `a symbolic link to nothing makes what it points to`() throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try FileManager.default.createSymbolicLink(atPath: path("link"), withDestinationPath: "file")
+    try replace(path("link"), with: "text")
+    #expect(try String(contentsOfFile: path("file"), encoding: .utf8) == "text")
+  }
+
+  @Test(arguments: ["folder", "pipe", "device", "link to a device", "circle"])
+  func `what is no regular file is refused and left as it is`(kind: String) throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    var place = path(kind)
+    switch kind {
+    case "folder":
+      try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: false)
+    case "pipe": try #require(mkfifo(place, 0o600) == 0)
+    // Losing it would do no harm to other tests.
+    case "device": place = try #require(["/dev/full"].first(where: FileManager.default.fileExists))
+    case "link to a device":
+      try FileManager.default.createSymbolicLink(
+        atPath: place, withDestinationPath: "/dev/full")
+    default:
+      try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: kind)
+    }
+    func type() throws -> FileAttributeType? {
+      try FileManager.default.attributesOfItem(atPath: place)[.type] as? FileAttributeType
+    }
+    let before = try type()
+    #expect {
+      try replace(place, with: "text")
+    } throws: {
+      ($0 as? GraftError)?.code == .inputOutput && "\($0)".hasPrefix("\(place): ")
+    }
+    #expect(try type() == before)
+  }
+
   @Test func `missing files and folders are told apart`() throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     #expect {

@@ -4,11 +4,14 @@ import GraftTensor
 
 /// The features of all recordings, whose they are, and how to leave some out.
 struct VoiceExamples {
+  /// A piece of a recording.
   struct Row {
     /// Counted over people and others.
     let speaker: Int
     /// 0 for others, then one for each person.
     let label: Int
+    /// Which of the speaker's recordings it is from.
+    let recording: Int
     let features: [String: Tensor]
   }
 
@@ -32,15 +35,17 @@ struct VoiceExamples {
     speakerCount = speakers.count
     peopleCount = people.count
     let pieces = speakers.enumerated().flatMap { index, speaker in
-      speaker.recordings.flatMap { recording in
-        Self.pieces(recording.samples).map { (speaker: index, samples: $0) }
+      speaker.recordings.enumerated().flatMap { number, recording in
+        Self.pieces(recording.samples).map { (speaker: index, recording: number, samples: $0) }
       }
     }
     for (index, piece) in pieces.enumerated() {
       guard !Task.isCancelled else { throw GraftError(.cancelled, "training was cancelled") }
       let label = piece.speaker < people.count ? piece.speaker + 1 : 0
       for features in try split.features(of: piece.samples, threads: threads) {
-        rows.append(Row(speaker: piece.speaker, label: label, features: features))
+        rows.append(
+          Row(
+            speaker: piece.speaker, label: label, recording: piece.recording, features: features))
       }
       progress(index + 1, pieces.count)
     }
@@ -61,15 +66,22 @@ struct VoiceExamples {
   }
 
   /// Rounds that leave out every other speaker once, and with them a share of each person's
-  /// recordings; none when there are too few.
+  /// recordings: all pieces of a recording together, as they are too much alike to ask about one
+  /// after training on another. Where a person has one recording only, a share of its pieces. None
+  /// when there are too few.
   func rounds() -> [Round] {
     let count = min(Self.mostRounds, speakerCount - peopleCount)
     let fewest = (0..<peopleCount).map { person in rows.count { $0.speaker == person } }.min() ?? 0
     guard count >= 2, fewest >= 2 else { return [] }
-    // The number of a row among its speaker's, and of a speaker among the others, choose the round.
+    // The number of a recording among its speaker's, and of a speaker among the others, choose the
+    // round.
     var positions = [Int](repeating: 0, count: speakerCount)
+    let hasSeveral = (0..<peopleCount).map { person in
+      rows.contains { $0.speaker == person && $0.recording > 0 }
+    }
     let roundOfRow = rows.map { row in
       if row.speaker >= peopleCount { return (row.speaker - peopleCount) % count }
+      if hasSeveral[row.speaker] { return row.recording % count }
       positions[row.speaker] += 1
       return (positions[row.speaker] - 1) % count
     }

@@ -39,12 +39,7 @@ struct VoiceHeadRecipe {
       try examples.sets(), epochs: options.epochs, batchSize: options.batchSize,
       shuffleSeed: options.seed)
     for try await event in run where event.kind == .epoch {
-      guard event.loss.isFinite else {
-        throw GraftError(
-          .badData, "training failed: the loss of epoch \(event.epoch + 1) is \(event.loss)",
-          fix: "Use a smaller learning rate, or check the recordings")
-      }
-      epochDone(event.epoch + 1, event.loss)
+      epochDone(event.epoch, event.loss)
     }
     return session.changedParameters
   }
@@ -53,7 +48,7 @@ struct VoiceHeadRecipe {
   func scores(_ parameters: OrderedTable<Tensor>, _ examples: VoiceExamples) throws -> [[Double]] {
     var model = head
     for (name, value) in parameters { model.graph.initializers[name] = value }
-    let plan = try Plan(model.graph, outputs: [output], registry: .standard)
+    let plan = try Plan(model.graph, outputs: [output], registry: .standard, options: .standard)
     return try examples.rows.map { row in
       let outputs = try plan.run(row.features, threads: options.threads)
       return softmax(outputs[output]?.numbers ?? [])

@@ -13,6 +13,8 @@ import GraftTensor
 struct VoiceModel {
   static let other = "other"
   static let sampleRate = 16_000
+  /// A network that takes fewer samples does not take sound: 0.1 s.
+  private static let leastSamples = sampleRate / 10
   private static let taskKey = "graft.task"
   private static let task = "voice"
   private static let thresholdKey = "graft.voice.threshold"
@@ -131,7 +133,20 @@ struct VoiceModel {
           + "takes \(found)",
         fix: "Choose a trunk that takes samples at 16 kHz")
     }
-    if case .fixed(let count) = shape[1] { return (inputs[0].name, count) }
-    return (inputs[0].name, nil)
+    func refuse(_ reason: String) -> GraftError {
+      GraftError(
+        .badData,
+        "a voice model takes raw audio, float32 [batch, samples], and the input "
+          + "'\(inputs[0].name)' is \(inputs[0].type): \(reason)",
+        fix: "Choose a trunk that takes samples at 16 kHz")
+    }
+    if case .fixed(let batch) = shape[0], batch != 1 {
+      throw refuse("it takes \(batch) recordings at once")
+    }
+    guard case .fixed(let count) = shape[1] else { return (inputs[0].name, nil) }
+    guard count >= leastSamples else {
+      throw refuse("\(count) samples are less than 0.1 s of sound")
+    }
+    return (inputs[0].name, count)
   }
 }

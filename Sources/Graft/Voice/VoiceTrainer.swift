@@ -35,6 +35,7 @@ public struct VoiceTrainer: Sendable {
   public struct Options: Sendable {
     /// Passes over the recordings.
     public var epochs = 30
+    /// Pieces of recordings per step.
     public var batchSize = 8
     /// The strong decay keeps probabilities from growing with every epoch.
     public var optimizer = Optimizer.adamW(learningRate: 0.01, epsilon: 1e-8, weightDecay: 1)
@@ -46,13 +47,16 @@ public struct VoiceTrainer: Sendable {
     public var trunk: Model?
     /// Regular expressions of the trunk's parameters that train beside its head.
     public var trainable: [String] = []
+    /// A folder that keeps what the trunk makes of recordings, for later calls with the same trunk:
+    /// others' recordings then need not be looked at again. Nil: nothing is kept.
+    public var featureFolder: URL?
 
     public init() {}
   }
 
   /// What happens while training goes on.
   public enum Progress: Sendable {
-    /// The trunk has run on so many of the recordings.
+    /// The trunk has run on so many of the pieces into which long recordings are cut.
     case features(done: Int, of: Int)
     /// A round with some speakers left out is over.
     case calibration(done: Int, of: Int)
@@ -65,7 +69,7 @@ public struct VoiceTrainer: Sendable {
     /// Holds everything that `VoiceIdentifier` needs.
     public let model: Model
     public let threshold: Double
-    /// Scores of recordings and speakers left out of training; nil when there were too few.
+    /// Scores of pieces of recordings left out of training; nil when there were too few.
     public let heldOut: DetectionScores?
     /// Findings that make the result less reliable.
     public let warnings: [String]
@@ -74,8 +78,10 @@ public struct VoiceTrainer: Sendable {
   public let people: [Speaker]
   public let others: [Speaker]
   public let options: Options
+  private let duplicates: [String]
 
-  /// - Throws: `badData` when nobody is to be recognised, a name is taken or recordings are missing.
+  /// - Throws: `badData` when nobody is to be recognised, recordings are missing or two speakers have
+  ///   the same one; `invalidArgument` when a name is taken.
   public init(people: [Speaker], others: [Speaker], options: Options = Options()) throws {
     guard !people.isEmpty else {
       throw GraftError(.badData, "there is nobody to recognise", fix: "Give a person's recordings")
@@ -83,7 +89,7 @@ public struct VoiceTrainer: Sendable {
     let names = people.map(\.name)
     guard Set(names).count == names.count, !names.contains(VoiceModel.other) else {
       throw GraftError(
-        .badData,
+        .invalidArgument,
         "the names \(names.joined(separator: ", ")) are not all different from each "
           + "other and from '\(VoiceModel.other)'", fix: "Give every person a name of their own")
     }
@@ -96,9 +102,18 @@ public struct VoiceTrainer: Sendable {
         .badData, "there is no recording of anybody else",
         fix: "Give recordings of other people to tell the voice from")
     }
-    self.people = people
-    self.others = others
+    let distinct = try DistinctSpeakers(people + others)
+    self.people = Array(distinct.speakers.prefix(people.count))
+    self.others = Array(distinct.speakers.dropFirst(people.count))
     self.options = options
+    duplicates = distinct.warnings
+  }
+
+  /// Checks before training that the model can be written at an opset afterwards.
+  ///
+  /// - Throws: `unsupported` when it cannot; errors of the trunk.
+  public func check(opset: Int) throws {
+    _ = try ONNXWriter.encode(try makeModel().model, opset: opset)
   }
 
   /// Trains.
@@ -106,7 +121,7 @@ public struct VoiceTrainer: Sendable {
   /// - Throws: errors of the trunk and of training; `cancelled` when the task is.
   public func train(progress: (Progress) -> Void = { _ in }) async throws -> Result {
     var voice = try makeModel()
-    let split = try VoiceSplit(voice)
+    let split = try VoiceSplit(voice, featureFolder: options.featureFolder)
     let examples = try VoiceExamples(
       people: people, others: others, split: split, threads: options.threads
     ) { progress(.features(done: $0, of: $1)) }
@@ -152,8 +167,14 @@ public struct VoiceTrainer: Sendable {
   }
 
   private func warnings(_ calibration: VoiceCalibration) -> [String] {
-    var warnings: [String] = []
-    if !calibration.isReliable {
+    var warnings = duplicates
+    if calibration.isReliable {
+      for person in people where person.recordings.count < 2 {
+        warnings.append(
+          "the error rates say little: there is one recording of '\(person.name)', so what was left "
+            + "out of training are pieces of the same recording; give at least 2")
+      }
+    } else {
       warnings.append(
         "there are too few speakers or recordings to leave some out, so no error rate is known and "
           + "the threshold is \(VoiceCalibration.usualThreshold); give at least 2 recordings of "

@@ -12,17 +12,24 @@ extension Graph {
   package func inferTypes(_ inputTypes: [String: TensorType], registry: OperatorRegistry) throws
     -> [String: TensorType]
   {
+    try infer(inputTypes, registry: registry).types
+  }
+
+  /// The types, and the values that are the same for all inputs of these types.
+  func infer(_ inputTypes: [String: TensorType], registry: OperatorRegistry) throws -> (
+    types: [String: TensorType], values: [String: Tensor]
+  ) {
     var inference = TypeInference(graph: self, inputTypes: inputTypes)
     for node in nodes {
       if let op = registry(node) { try locating(node.place) { try inference.visit(node, op) } }
     }
-    return inference.types
+    return (inference.types, inference.values)
   }
 }
 
 private struct TypeInference {
   var types: [String: TensorType]
-  private var values: [String: Tensor] = [:]
+  private(set) var values: [String: Tensor] = [:]
   /// Values with more elements than this are not computed before a run.
   private static let largestValue = 4096
 

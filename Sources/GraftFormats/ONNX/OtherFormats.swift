@@ -9,7 +9,21 @@ func refuseOtherFormats(_ bytes: UnsafeRawBufferPointer) throws {
     throw GraftError(
       .damaged, "this is no ONNX model: it looks like \(format.name)", fix: format.fix)
   }
+  guard !looksLikeText(bytes) else {
+    throw GraftError(.damaged, "this is no ONNX model: it looks like text", fix: modelFix)
+  }
 }
+
+/// Whether a file begins like text: an ONNX model has bytes among its first that no text has.
+private func looksLikeText(_ bytes: UnsafeRawBufferPointer) -> Bool {
+  let start = bytes.prefix(256)
+  let isPrintable = start.allSatisfy { $0 >= 0x20 && $0 != 0x7F || (0x09...0x0D).contains($0) }
+  // The end may cut a character in two.
+  return isPrintable
+    && (0...3).contains { String(validating: start.dropLast($0), as: UTF8.self) != nil }
+}
+
+private let modelFix = "Name the model's file"
 
 private struct KnownFormat {
   let name: String
@@ -35,7 +49,7 @@ private let knownFormats = [
     fix: "Export it with tf2onnx"),
   KnownFormat(
     name: "a TensorFlow Lite model", magic: Array("TFL3".utf8), offset: 4,
-    fix: "Give the file a name that ends in .tflite"),
+    fix: "Graft does not read TensorFlow Lite yet: export the model to ONNX, as with tf2onnx"),
   KnownFormat(
     name: "a model in ONNX Runtime's own format", magic: Array("ORTM".utf8), offset: 4,
     fix: "Use the .onnx file that it was made from"),
@@ -45,6 +59,10 @@ private let knownFormats = [
     name: "a GGUF file", magic: Array("GGUF".utf8)),
   KnownFormat(
     name: "a safetensors file", magic: Array("{\"".utf8), offset: 8),
+  KnownFormat(
+    name: "a PNG picture", magic: [0x89, 0x50, 0x4E, 0x47], fix: modelFix),
+  KnownFormat(
+    name: "a JPEG picture", magic: [0xFF, 0xD8, 0xFF], fix: modelFix),
   KnownFormat(
     name: "a gzip archive", magic: [0x1F, 0x8B], fix: "Unpack it first"),
   KnownFormat(

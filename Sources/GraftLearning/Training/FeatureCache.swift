@@ -1,65 +1,67 @@
 import Foundation
-import GraftDiagnostics
-import GraftFormats
 import GraftGraph
 import GraftTensor
 
-/// Keeps the trunk's features of every example: in memory up to a budget, then in a folder that is
-/// removed with the cache.
+/// Keeps the trunk's features of every example: in memory up to a budget, beyond it and for later runs
+/// in files.
 final class FeatureCache {
-  struct Key: Hashable {
-    let set: Int
-    let row: Int
-  }
-
   private let memoryBudget: Int
-  private let diskBudget: Int
-  private var memory: [Key: [String: Tensor]] = [:]
+  private let store: FeatureStore
+  /// Whether the files outlive the cache.
+  private let isShared: Bool
+  private var memory: [String: [String: Tensor]] = [:]
   private var memoryByteCount = 0
-  private var files: [Key: String] = [:]
-  private var diskByteCount = 0
-  private lazy var folder = FileManager.default.temporaryDirectory
-    .appending(path: "graft-features-\(UUID().uuidString)")
+  /// The fingerprints of examples seen before, by the caller's names for them.
+  private var names: [String: String] = [:]
 
   /// - Parameters:
   ///   - memoryBudget: bytes kept in memory.
-  ///   - diskBudget: bytes kept on disk.
-  init(memoryBudget: Int, diskBudget: Int) {
+  ///   - diskBudget: bytes kept in files.
+  ///   - folder: where features are kept for later runs; nil for files that go with the cache.
+  init(memoryBudget: Int, diskBudget: Int, folder: URL? = nil) {
     self.memoryBudget = memoryBudget
-    self.diskBudget = diskBudget
-  }
-
-  deinit {
-    if !files.isEmpty { try? FileManager.default.removeItem(at: folder) }
+    store = FeatureStore(folder: folder, budget: diskBudget)
+    isShared = folder != nil
   }
 
   /// The features of an example, computed by `make` unless they are kept.
-  func features(of key: Key, make: () throws -> [String: Tensor]) throws -> [String: Tensor] {
-    if let kept = memory[key] { return kept }
-    if let path = files[key], let kept = try? SafetensorsFile(path: path).tensors {
-      return Dictionary(uniqueKeysWithValues: kept.map { ($0, $1) })
+  ///
+  /// - Parameters:
+  ///   - example: the caller's name for it, the same for the same example.
+  ///   - trunk: what the features are made with; features of another one do not count.
+  ///   - inputs: the example itself, which is what later runs know it by.
+  func features(
+    of example: String, trunk: TrunkFingerprint, inputs: () throws -> [String: Tensor],
+    make: ([String: Tensor]) throws -> [String: Tensor]
+  ) throws -> [String: Tensor] {
+    if let kept = memory[example] { return kept }
+    let given = try inputs()
+    let name = name(of: example, trunk, given)
+    if let kept = store.features(named: name) {
+      keepInMemory(kept, example)
+      return kept
     }
-    let features = try make()
-    let byteCount = features.values.reduce(0) { $0 + $1.byteCount }
-    if memoryByteCount + byteCount <= memoryBudget {
-      memory[key] = features
-      memoryByteCount += byteCount
-    } else if diskByteCount + byteCount <= diskBudget {
-      keepOnDisk(features, key, byteCount)
-    }
+    let features = try make(given)
+    if !keepInMemory(features, example) || isShared { store.keep(features, named: name) }
     return features
   }
 
-  /// A full disk costs time, not the training: the features are then computed again when needed.
-  private func keepOnDisk(_ features: [String: Tensor], _ key: Key, _ byteCount: Int) {
-    let path = folder.appending(path: "\(key.set)-\(key.row).safetensors").path
-    do {
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      try SafetensorsFile.write(OrderedTable(features.sorted { $0.key < $1.key }), to: path)
-      files[key] = path
-      diskByteCount += byteCount
-    } catch {
-      files[key] = nil
-    }
+  private func name(of example: String, _ trunk: TrunkFingerprint, _ inputs: [String: Tensor])
+    -> String
+  {
+    guard isShared else { return example }
+    if let name = names[example] { return name }
+    let name = trunk.name(of: inputs)
+    names[example] = name
+    return name
+  }
+
+  @discardableResult
+  private func keepInMemory(_ features: [String: Tensor], _ example: String) -> Bool {
+    let byteCount = features.values.reduce(0) { $0 + $1.byteCount }
+    guard memoryByteCount + byteCount <= memoryBudget else { return false }
+    memory[example] = features
+    memoryByteCount += byteCount
+    return true
   }
 }

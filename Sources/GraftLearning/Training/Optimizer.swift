@@ -42,8 +42,8 @@ public struct Optimizer: Sendable {
       }
     }
     try require(
-      learningRate >= 0 && learningRate.isFinite, "learning rate", learningRate,
-      "a finite number that is not negative")
+      learningRate > 0 && learningRate.isFinite, "learning rate", learningRate,
+      "a finite number above 0")
     try require(
       weightDecay >= 0 && weightDecay.isFinite, "weight decay", weightDecay,
       "a finite number that is not negative")

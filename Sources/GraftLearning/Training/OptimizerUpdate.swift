@@ -64,7 +64,7 @@ struct OptimizerUpdate {
       }
     }
     self.stateNames = stateNames
-    plan = try Plan(builder.graph, outputs: outputs, registry: .standard)
+    plan = try Plan(builder.graph, outputs: outputs, registry: .standard, options: .standard)
   }
 
   /// The updated parameters.

@@ -75,8 +75,13 @@ extension Graph {
   }
 
   fileprivate func parameters(matching pattern: String) throws -> [String] {
-    guard let expression = try? Regex(pattern) else {
-      throw GraftError(.invalidArgument, "'\(pattern)' is no regular expression")
+    let expression: Regex<AnyRegexOutput>
+    do {
+      expression = try Regex(pattern)
+    } catch {
+      throw GraftError(
+        .invalidArgument, "'\(pattern)' is no regular expression: \(error)",
+        fix: "Put a backslash before characters that stand for themselves, as in '\\('")
     }
     let candidates = Set(trainableParameters)
     func matches(_ name: String) -> Bool { (try? expression.wholeMatch(in: name)) != nil }

@@ -8,11 +8,11 @@ public struct TrainingEvent: Sendable {
   }
 
   public let kind: Kind
-  /// Counted from 0.
+  /// Counted from 1.
   public let epoch: Int
   /// The optimizer update that the batch belongs to, counted from 1.
   public let step: Int
-  /// The batch's number in its epoch, counted from 0, and how many there are.
+  /// The batch's number in its epoch, counted from 1, and how many there are.
   public let batch: Int
   public let batchCount: Int
   /// The batch's loss, before its update.

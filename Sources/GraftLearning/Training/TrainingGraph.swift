@@ -18,7 +18,7 @@ public enum BatchNormalizationMode: String, Sendable, CaseIterable {
 struct TrainingGraph {
   let trainable: [String]
   /// Gives the features of one batch; nil when nothing is frozen below the trainable part.
-  let trunk: Plan?
+  let trunk: (plan: Plan, fingerprint: TrunkFingerprint)?
   /// Gives loss, gradients and updates of running statistics.
   let training: Plan
   /// Gives loss and output with running statistics.
@@ -67,11 +67,17 @@ struct TrainingGraph {
     let split = try TrunkSplit(
       whole, trainable: Set(trainable), targets: [target], exampleTypes: example,
       registry: registry)
-    training = try Plan(split.head, registry: registry)
-    trunk = try split.trunk.map { try Plan($0, registry: registry) }
+    training = try Plan(split.head, registry: registry, options: .standard)
+    trunk = try split.trunk.map { graph in
+      (
+        try Plan(graph, registry: registry, options: .standard),
+        TrunkFingerprint(graph, kernels: PlanOptions.standard.providers.map(\.name))
+      )
+    }
     let evaluationOutputs = [lossName, output].map { Feature(name: $0, type: .unknown) }
     evaluation = try Plan(
-      evaluationGraph.pruned(to: evaluationOutputs, given: split.features), registry: registry)
+      evaluationGraph.pruned(to: evaluationOutputs, given: split.features), registry: registry,
+      options: .standard)
     features = split.features
     headInputs = Array(
       Set(training.inputs.map(\.name)).union(evaluation.inputs.map(\.name))

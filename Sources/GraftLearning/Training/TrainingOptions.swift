@@ -1,3 +1,4 @@
+import Foundation
 import GraftDiagnostics
 import GraftTensor
 
@@ -14,8 +15,11 @@ public struct TrainingOptions: Sendable {
   public var threads: Int?
   /// Bytes of features kept in memory.
   public var featureMemory = 1 << 30
-  /// Bytes of features kept on disk beyond that, until the session ends.
+  /// Bytes of features kept in files beyond that.
   public var featureDisk = 8 << 30
+  /// A folder that keeps features for later sessions with the same frozen layers and examples; it
+  /// holds what the layers make of the examples. Nil: files go with the session.
+  public var featureFolder: URL?
 
   public init() {}
 

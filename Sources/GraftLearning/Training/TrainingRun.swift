@@ -25,7 +25,9 @@ extension TrainingSession {
   /// Trains on `data`; every call of the result's `next` does the work up to the next event.
   ///
   /// - Parameter validation: examples to evaluate after every epoch.
-  /// - Throws: `invalidArgument` when a number is out of range, `badData` without examples.
+  /// - Throws: `invalidArgument` when a number is out of range, `badData` without examples or for
+  ///   targets that the loss cannot take. `next` throws `badData` when the loss or a parameter is no
+  ///   finite number any more; the session's parameters are then those of the last update before.
   public func fit(
     _ data: [ExampleSet], validation: [ExampleSet] = [], _ options: FitOptions = FitOptions()
   ) throws -> TrainingRun {
@@ -72,6 +74,7 @@ public struct TrainingRun: AsyncSequence {
       throw GraftError(
         .invalidArgument, "the run would never end", fix: "Give a number of epochs or of updates")
     }
+    for set in data + validation { try session.check(targetsOf: set) }
     self.session = session
     self.data = data
     self.validation = validation
@@ -168,9 +171,9 @@ public struct TrainingRun: AsyncSequence {
       _ kind: TrainingEvent.Kind, batchLoss: Double, rate: Float, _ validation: Evaluation? = nil
     ) -> TrainingEvent {
       TrainingEvent(
-        kind: kind, epoch: epoch,
+        kind: kind, epoch: epoch + 1,
         step: kind == .batch ? session.updateCount + 1 : session.updateCount,
-        batch: next - 1, batchCount: batches.count, batchLoss: batchLoss,
+        batch: next, batchCount: batches.count, batchLoss: batchLoss,
         loss: lossSum / Double(Swift.max(1, exampleCount)), learningRate: rate,
         validation: validation)
     }

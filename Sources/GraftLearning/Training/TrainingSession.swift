@@ -93,12 +93,24 @@ public final class TrainingSession {
   /// Runs one batch forward and backward and adds its gradients to those before it.
   ///
   /// - Returns: the loss.
+  /// - Throws: `badData` when the loss is no finite number; nothing has changed then.
   func addGradients(_ batch: Batch, of data: [ExampleSet], features cache: FeatureCache) throws
     -> Double
   {
-    let graph = try graph(for: data[batch.set])
-    let feeds = try feeds(batch, of: data, graph, cache)
-    let results = try graph.training.run(feeds, threads: threads)
+    let (graph, results) = try explainingShapes(of: data[batch.set]) {
+      let graph = try self.graph(for: data[batch.set])
+      let feeds = try feeds(batch, of: data, graph, cache)
+      return (graph, try graph.training.run(feeds, threads: threads))
+    }
+    guard let loss = results[graph.loss]?.firstNumber else {
+      throw GraftError(.internalFault, "the training graph gave no loss")
+    }
+    guard loss.isFinite else {
+      throw notFinite("the loss is \(loss)", batch, of: data[batch.set])
+    }
+    for statistic in graph.statistics where results[statistic.update]?.isFinite == false {
+      throw notFinite("'\(statistic.parameter)' is not finite", batch, of: data[batch.set])
+    }
     for (parameter, name) in graph.gradients {
       guard let gradient = results[name] else { continue }
       gradientSum[parameter] =
@@ -106,9 +118,6 @@ public final class TrainingSession {
     }
     for statistic in graph.statistics { values[statistic.parameter] = results[statistic.update] }
     accumulatedBatches += 1
-    guard let loss = results[graph.loss]?.firstNumber else {
-      throw GraftError(.internalFault, "the training graph gave no loss")
-    }
     return loss
   }
 
@@ -121,13 +130,28 @@ public final class TrainingSession {
   var nextLearningRate: Float { learningRate * options.schedule.factor(step: updateCount + 1) }
 
   /// Changes the parameters by the gradients added up so far, and forgets those.
+  ///
+  /// - Throws: `badData` when a parameter would not be finite; all stay as they were then.
   func applyGradients() throws {
+    defer {
+      gradientSum = [:]
+      accumulatedBatches = 0
+    }
+    var newValues = values
+    var newState = optimizerState
     try update.apply(
-      to: &values, gradients: gradientSum, state: &optimizerState,
+      to: &newValues, gradients: gradientSum, state: &newState,
       learningRate: nextLearningRate, step: updateCount + 1, threads: threads)
+    if let name = trainable.first(where: { newValues[$0]?.isFinite == false }) {
+      throw GraftError(
+        .badData,
+        "the parameter '\(name)' is no longer finite after step \(updateCount + 1) with learning "
+          + "rate \(nextLearningRate)", fix: "Lower the learning rate, or limit the gradients' norm"
+      )
+    }
+    values = newValues
+    optimizerState = newState
     updateCount += 1
-    gradientSum = [:]
-    accumulatedBatches = 0
   }
 
   /// The gradients added up since the last update, by parameter.
@@ -149,9 +173,11 @@ public final class TrainingSession {
     var rightCount = 0
     var count = 0
     for batch in order.batches(epoch: 0) {
-      let graph = try graph(for: data[batch.set])
-      let results = try graph.evaluation.run(
-        try feeds(batch, of: data, graph, cache), threads: threads)
+      let (graph, results) = try explainingShapes(of: data[batch.set]) {
+        let graph = try self.graph(for: data[batch.set])
+        let feeds = try feeds(batch, of: data, graph, cache)
+        return (graph, try graph.evaluation.run(feeds, threads: threads))
+      }
       guard let loss = results[graph.loss]?.firstNumber, let output = results[graph.output] else {
         throw GraftError(.internalFault, "the evaluation graph gave no loss")
       }
@@ -170,7 +196,9 @@ public final class TrainingSession {
   }
 
   func makeCache() -> FeatureCache {
-    FeatureCache(memoryBudget: options.featureMemory, diskBudget: options.featureDisk)
+    FeatureCache(
+      memoryBudget: options.featureMemory, diskBudget: options.featureDisk,
+      folder: options.featureFolder)
   }
 
   // MARK: Parts
@@ -207,6 +235,58 @@ public final class TrainingSession {
     }
   }
 
+  /// - Throws: `badData` when a target has a value that the loss cannot take.
+  func check(targetsOf set: ExampleSet) throws {
+    guard let range = loss.targetRange else { return }
+    let targets = set.targets.numbers ?? set.targets.integers?.map(Double.init) ?? []
+    guard let wrong = targets.firstIndex(where: { !range.contains($0) }) else { return }
+    throw GraftError(
+      .badData,
+      "the target of row \(wrong / (targets.count / set.count)), counted from 0, is "
+        + "\(targets[wrong]); \(loss.name) takes \(range.lowerBound) to \(range.upperBound)",
+      at: [set.name], fix: "Correct the targets, or choose another loss")
+  }
+
+  /// Runs `body`; if it fails and targets or weights do not fit the output, says that.
+  private func explainingShapes<T>(of set: ExampleSet, _ body: () throws -> T) throws -> T {
+    do {
+      return try body()
+    } catch let error as GraftError where error.code != .cancelled {
+      // A first example shows the output's shape also where the model leaves it open.
+      let inputs = try set.inputs.mapValues { try $0.rows(0..<1) }
+      guard
+        let plan = try? Plan(
+          source.graph, outputs: [output], registry: .standard, options: .standard),
+        let results = try? plan.run(
+          inputs.filter { plan.accepts($0.key) }, threads: threads),
+        var shape = results[output]?.shape
+      else { throw error }
+      if shape.first == 1 { shape[0] = set.count }
+      guard let misfit = loss.misfit(shape, set.targets.shape) else { throw error }
+      throw misfit.at("output '\(output)'").at(set.name)
+    }
+  }
+
+  /// Training has left the finite numbers: what, when, and on which examples.
+  private func notFinite(_ what: String, _ batch: Batch, of set: ExampleSet) -> GraftError {
+    let tensors = set.inputs.sorted { $0.key < $1.key } + [(key: "target", value: set.targets)]
+    for (name, tensor) in tensors {
+      for row in batch.rows where (try? tensor.rows(row..<row + 1).isFinite) == false {
+        return GraftError(
+          .badData,
+          "\(what) at step \(updateCount + 1): row \(row) of '\(name)', counted from 0, holds a "
+            + "value that is no finite number",
+          at: [set.name], fix: "Correct that example, or leave it out")
+      }
+    }
+    let rows = batch.rows.prefix(8).map(String.init).joined(separator: ", ")
+    return GraftError(
+      .badData,
+      "\(what) at step \(updateCount + 1), on the rows \(rows)"
+        + (batch.rows.count > 8 ? " and \(batch.rows.count - 8) more" : ""),
+      at: [set.name], fix: "Lower the learning rate, or check these examples")
+  }
+
   /// The head's inputs for a batch: features, model inputs, targets and changed parameters.
   private func feeds(
     _ batch: Batch, of data: [ExampleSet], _ graph: TrainingGraph, _ cache: FeatureCache
@@ -219,10 +299,11 @@ public final class TrainingSession {
     }
     guard let trunk = graph.trunk else { return feeds }
     let features = try batch.rows.map { row in
-      try cache.features(of: FeatureCache.Key(set: batch.set, row: row)) {
-        // One example at a time, so that its features never depend on its neighbours.
-        let inputs = try set.inputs.mapValues { try $0.rows(row..<row + 1) }
-        return try trunk.run(inputs, threads: threads)
+      // One example at a time, so that its features never depend on its neighbours.
+      try cache.features(of: "\(batch.set)-\(row)", trunk: trunk.fingerprint) {
+        try set.inputs.mapValues { try $0.rows(row..<row + 1) }
+      } make: {
+        try trunk.plan.run($0, threads: threads)
       }
     }
     for name in graph.features {
@@ -233,16 +314,6 @@ public final class TrainingSession {
 }
 
 extension Tensor {
-  /// The first element of a floating-point tensor.
-  package var firstNumber: Double? {
-    guard elementCount > 0 else { return nil }
-    switch elementType {
-    case .float32: return (try? pointer(as: Float.self)).map { Double($0[0]) }
-    case .float64: return (try? pointer(as: Double.self)).map { $0[0] }
-    default: return nil
-    }
-  }
-
   /// The sum with a tensor of the same type and shape.
   func adding(_ other: Tensor) throws -> Tensor {
     let results = try Self.addition.get().run(["a": self, "b": other], threads: 1)
@@ -257,6 +328,6 @@ extension Tensor {
     let a = builder.input(Feature(name: "a", type: .unknown))
     let b = builder.input(Feature(name: "b", type: .unknown))
     builder.output(builder.add("Add", [a, b]))
-    return try Plan(builder.graph, registry: .standard)
+    return try Plan(builder.graph, registry: .standard, options: .standard)
   }
 }

@@ -12,6 +12,7 @@ package protocol BinaryFunction: NumericOperator {
 
 extension BinaryFunction {
   package var inputCount: ClosedRange<Int> { 2...2 }
+  package var isElementwise: Bool { true }
   package var broadcasts: Bool { true }
   package var elementTypes: Set<ElementType> { ElementType.numeric }
 

@@ -12,6 +12,7 @@ struct SumToShape: FloatingOperator {
   let name = "SumToShape"
   let domain = graftDomain
   let inputCount = 2...2
+  let copiesInputOfSameType = true
 
   func outputTypes(_ context: TypeContext) throws -> [TensorType] {
     try context.require(0, ElementType.floating)

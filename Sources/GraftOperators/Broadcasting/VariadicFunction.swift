@@ -8,6 +8,8 @@ package protocol VariadicFunction: BinaryFunction {}
 
 extension VariadicFunction {
   package var inputCount: ClosedRange<Int> { 1...Int.max }
+  /// The output holds the fold of the first inputs while later ones are still to be read.
+  package var isElementwise: Bool { false }
 
   package func outputTypes(_ context: TypeContext) throws -> [TensorType] {
     let first = try context.input(0)

@@ -3,16 +3,18 @@ import GraftGraph
 import GraftTensor
 
 /// The sizes of a convolution: images, groups of channels, and the window.
-struct ConvolutionGeometry {
-  let batch: Int
-  let groups: Int
+package struct ConvolutionGeometry {
+  package let batch: Int
+  package let groups: Int
   /// Channels of the input in one group.
-  let inputChannels: Int
+  package let inputChannels: Int
   /// Channels of the output in one group.
-  let outputChannels: Int
-  let window: SlidingWindow
+  package let outputChannels: Int
+  package let window: SlidingWindow
 
-  init(batch: Int, groups: Int, inputChannels: Int, outputChannels: Int, window: SlidingWindow) {
+  package init(
+    batch: Int, groups: Int, inputChannels: Int, outputChannels: Int, window: SlidingWindow
+  ) {
     self.batch = batch
     self.groups = groups
     self.inputChannels = inputChannels
@@ -25,7 +27,7 @@ struct ConvolutionGeometry {
   /// - Parameters:
   ///   - input: [batch, channels, spatial dimensions].
   ///   - weights: [output channels, channels / groups, taps].
-  init(_ node: Node, input: Shape, weights: Shape) throws {
+  package init(_ node: Node, input: Shape, weights: Shape) throws {
     groups = try Self.groups(node)
     let kernel = try Self.kernel(node, input: input, weights: weights)
     guard multiply(weights[1], groups) == input[1] else {
@@ -46,7 +48,7 @@ struct ConvolutionGeometry {
   }
 
   /// Attribute `group`.
-  static func groups(_ node: Node) throws -> Int {
+  package static func groups(_ node: Node) throws -> Int {
     let groups = try node.int("group", default: 1)
     guard groups >= 1 else {
       throw GraftError(.damaged, "attribute 'group' is \(groups); it must be at least 1")
@@ -55,7 +57,7 @@ struct ConvolutionGeometry {
   }
 
   /// The taps along each axis: those of the weights, which attribute `kernel_shape` must repeat.
-  static func kernel(_ node: Node, input: Shape, weights: Shape) throws -> [Int] {
+  package static func kernel(_ node: Node, input: Shape, weights: Shape) throws -> [Int] {
     guard (3...5).contains(input.rank) else {
       throw GraftError(
         input.rank > 5 ? .unsupported : .shapeMismatch,
@@ -77,19 +79,19 @@ struct ConvolutionGeometry {
     return kernel
   }
 
-  var outputShape: Shape {
+  package var outputShape: Shape {
     Shape([batch, groups * outputChannels] + window.outputDimensions)
   }
 
   /// Elements of the weights that one output channel reads.
-  var innerCount: Int { inputChannels * window.tapCount }
+  package var innerCount: Int { inputChannels * window.tapCount }
 
   /// Whether so few channels meet that a product of matrices would be mostly padding.
-  var isDepthwise: Bool { groups > 1 && inputChannels == 1 && outputChannels < 4 }
+  package var isDepthwise: Bool { groups > 1 && inputChannels == 1 && outputChannels < 4 }
 
   /// The convolution that has this one's inputs as outputs and steps through its outputs; for unit
   /// strides, where its weights are this one's mirrored.
-  var mirrored: ConvolutionGeometry {
+  package var mirrored: ConvolutionGeometry {
     let axes = window.axes.map { axis in
       WindowAxis(
         input: axis.output, kernel: axis.kernel, stride: 1, dilation: axis.dilation,

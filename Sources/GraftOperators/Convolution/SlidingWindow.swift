@@ -2,45 +2,45 @@ import GraftTensor
 
 /// How a window of taps slides along one axis: the tap `k` of the window at output position `o`
 /// lies on input position `o * stride - padBegin + k * dilation`, which may be in the padding.
-struct WindowAxis: Equatable {
+package struct WindowAxis: Equatable {
   /// Positions of the input, without padding.
-  var input = 1
+  package var input = 1
   /// Taps of the window.
-  var kernel = 1
+  package var kernel = 1
   /// Input positions from one window to the next.
-  var stride = 1
+  package var stride = 1
   /// Input positions from one tap to the next.
-  var dilation = 1
+  package var dilation = 1
   /// Positions of padding in front of the input; negative where windows begin behind its start.
-  var padBegin = 0
-  var padEnd = 0
+  package var padBegin = 0
+  package var padEnd = 0
   /// How many windows there are.
-  var output = 1
+  package var output = 1
 
   /// Positions from a window's first tap to its last, both included.
-  var extent: Int { (kernel - 1) * dilation + 1 }
+  package var extent: Int { (kernel - 1) * dilation + 1 }
 
   /// Whether every window is one tap and windows and input positions are the same.
-  var isPointwise: Bool { kernel == 1 && stride == 1 && padBegin == 0 && output == input }
+  package var isPointwise: Bool { kernel == 1 && stride == 1 && padBegin == 0 && output == input }
 
   /// Whether there is one window and its taps are the input's positions.
-  var coversInput: Bool {
+  package var coversInput: Bool {
     kernel == input && output == 1 && padBegin == 0 && (dilation == 1 || kernel == 1)
   }
 
   /// The input position of a window's first tap.
   @inline(__always)
-  func start(_ output: Int) -> Int { output &* stride &- padBegin }
+  package func start(_ output: Int) -> Int { output &* stride &- padBegin }
 
   /// The taps that lie inside the input for one window.
-  func taps(inside output: Int) -> Range<Int> {
+  package func taps(inside output: Int) -> Range<Int> {
     let start = start(output)
     let lower = min(kernel, max(0, ceilingQuotient(-start, dilation)))
     return lower..<max(lower, min(kernel, ceilingQuotient(input - start, dilation)))
   }
 
   /// The windows for which one tap lies inside the input.
-  func outputs(inside tap: Int) -> Range<Int> {
+  package func outputs(inside tap: Int) -> Range<Int> {
     let first = padBegin - tap * dilation
     let lower = min(output, max(0, ceilingQuotient(first, stride)))
     return lower..<max(lower, min(output, ceilingQuotient(input + first, stride)))
@@ -51,14 +51,14 @@ struct WindowAxis: Equatable {
 func ceilingQuotient(_ a: Int, _ b: Int) -> Int { a > 0 ? (a - 1) / b + 1 : a / b }
 
 /// A window over one to three spatial axes; axes that are not there have one position and one tap.
-struct SlidingWindow: Equatable {
+package struct SlidingWindow: Equatable {
   /// The axes that are there, outermost first.
-  let axes: [WindowAxis]
-  let depth: WindowAxis
-  let height: WindowAxis
-  let width: WindowAxis
+  package let axes: [WindowAxis]
+  package let depth: WindowAxis
+  package let height: WindowAxis
+  package let width: WindowAxis
 
-  init(_ axes: [WindowAxis]) {
+  package init(_ axes: [WindowAxis]) {
     self.axes = axes
     let all = [WindowAxis](repeating: WindowAxis(), count: max(0, 3 - axes.count)) + axes
     depth = all[0]
@@ -67,21 +67,21 @@ struct SlidingWindow: Equatable {
   }
 
   /// Positions of the input.
-  var inputCount: Int { depth.input * height.input * width.input }
+  package var inputCount: Int { depth.input * height.input * width.input }
   /// How many windows there are.
-  var outputCount: Int { depth.output * height.output * width.output }
+  package var outputCount: Int { depth.output * height.output * width.output }
   /// Taps of a window.
-  var tapCount: Int { depth.kernel * height.kernel * width.kernel }
+  package var tapCount: Int { depth.kernel * height.kernel * width.kernel }
 
-  var outputDimensions: [Int] { axes.map(\.output) }
-  var isPointwise: Bool { axes.allSatisfy(\.isPointwise) }
-  var coversInput: Bool { axes.allSatisfy(\.coversInput) }
-  var hasUnitStrides: Bool { axes.allSatisfy { $0.stride == 1 } }
+  package var outputDimensions: [Int] { axes.map(\.output) }
+  package var isPointwise: Bool { axes.allSatisfy(\.isPointwise) }
+  package var coversInput: Bool { axes.allSatisfy(\.coversInput) }
+  package var hasUnitStrides: Bool { axes.allSatisfy { $0.stride == 1 } }
 
   /// Calls `body` with every tap in row-major order: its index and its distance from the window's
   /// start along each axis, in input positions.
   @inline(__always)
-  func forEachTap(_ body: (_ tap: Int, _ z: Int, _ y: Int, _ x: Int) -> Void) {
+  package func forEachTap(_ body: (_ tap: Int, _ z: Int, _ y: Int, _ x: Int) -> Void) {
     var tap = 0
     for kz in 0..<depth.kernel {
       for ky in 0..<height.kernel {
@@ -101,7 +101,9 @@ struct SlidingWindow: Equatable {
   ///     such windows in the row, and the input position of the first one's tap; further ones lie
   ///     `width.stride` apart.
   @inline(__always)
-  func forEachRow(ofTap tap: Int, _ body: (_ output: Int, _ count: Int, _ input: Int) -> Void) {
+  package func forEachRow(
+    ofTap tap: Int, _ body: (_ output: Int, _ count: Int, _ input: Int) -> Void
+  ) {
     let kx = tap % width.kernel
     let ky = tap / width.kernel % height.kernel
     let kz = tap / (width.kernel * height.kernel)

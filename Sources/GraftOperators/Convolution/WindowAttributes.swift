@@ -6,8 +6,8 @@ import GraftTensor
 /// all beginnings, then all ends), `auto_pad` (NOTSET) and, for poolings, `ceil_mode` (0).
 ///
 /// Source: ONNX Conv-11, MaxPool-12, AveragePool-19.
-struct WindowAttributes {
-  enum Padding: Equatable {
+package struct WindowAttributes {
+  package enum Padding: Equatable {
     case explicit
     /// As many outputs as inputs divided by the stride, an odd padding larger at the end.
     case sameUpper
@@ -16,16 +16,16 @@ struct WindowAttributes {
     case valid
   }
 
-  let kernel: [Int]
-  let strides: [Int]
-  let dilations: [Int]
-  let padding: Padding
-  let padsBegin: [Int]
-  let padsEnd: [Int]
-  let roundsUp: Bool
+  package let kernel: [Int]
+  package let strides: [Int]
+  package let dilations: [Int]
+  package let padding: Padding
+  package let padsBegin: [Int]
+  package let padsEnd: [Int]
+  package let roundsUp: Bool
 
   /// - Parameter kernel: the taps along each spatial axis.
-  init(_ node: Node, kernel: [Int]) throws {
+  package init(_ node: Node, kernel: [Int]) throws {
     let rank = kernel.count
     self.kernel = try Self.checked(kernel, "kernel_shape", rank, minimum: 1)
     strides = try Self.list(node, "strides", rank, default: 1, minimum: 1)
@@ -51,7 +51,7 @@ struct WindowAttributes {
   }
 
   /// An attribute with `count` whole numbers; when it is absent, all are `defaultValue`.
-  static func list(
+  package static func list(
     _ node: Node, _ name: String, _ count: Int, default defaultValue: Int, minimum: Int
   ) throws -> [Int] {
     guard node.has(name) else { return [Int](repeating: defaultValue, count: count) }
@@ -77,7 +77,7 @@ struct WindowAttributes {
   /// The window over an input with the given spatial dimensions.
   ///
   /// - Throws: `shapeMismatch` when the window is larger than the padded input.
-  func window(over input: [Int]) throws -> SlidingWindow {
+  package func window(over input: [Int]) throws -> SlidingWindow {
     SlidingWindow(try input.indices.map { try axis($0, input[$0]) })
   }
 

@@ -10,6 +10,7 @@ import GraftTensor
 struct Clip: NumericOperator {
   let name = "Clip"
   let inputCount = 1...3
+  let isElementwise = true
 
   func outputTypes(_ context: TypeContext) throws -> [TensorType] {
     try context.require(0, ElementType.numeric)

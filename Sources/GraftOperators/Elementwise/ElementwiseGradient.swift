@@ -10,6 +10,7 @@ struct ElementwiseGradient: Operator {
   let name = "ElementwiseGradient"
   let domain = graftDomain
   let inputCount = 2...2
+  let isElementwise = true
   private let functions: [String: any ElementwiseDifferentiable]
 
   /// - Parameter operators: the operators, among others, whose gradients it computes.

@@ -20,6 +20,7 @@ extension ElementwiseFunction where Parameters == Void {
 
 extension ElementwiseFunction {
   package var inputCount: ClosedRange<Int> { 1...1 }
+  package var isElementwise: Bool { true }
 
   package func outputTypes(_ context: TypeContext) throws -> [TensorType] {
     try context.require(0, elementTypes)

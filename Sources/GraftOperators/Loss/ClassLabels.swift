@@ -57,7 +57,7 @@ struct ClassLabels<T: FloatingElement> {
       ? "there are no classes" : "the \(classCount) classes are 0 to \(classCount - 1)"
     return GraftError(
       .badData, "the label at \(Shape(index)) is \(label); \(classes)",
-      fix: "Correct the label, or set ignore_index to \(label) to leave such examples out")
+      fix: "Correct the label, or let \(label) be ignored (ignore_index, '--ignore-index')")
   }
 
   /// The element of the scores that belongs to a position's class.

@@ -29,6 +29,12 @@ struct Concat: MovingOperator {
     return [TensorType(first.elementType, shape)]
   }
 
+  func isJoin(_ context: TypeContext) throws -> Bool {
+    let shape = try context.shape(0)
+    let axis = try shape.axis(try context.node.int("axis"))
+    return shape[..<axis].allSatisfy { $0 == 1 }
+  }
+
   func move<Unit: FixedWidthInteger>(_ unit: Unit.Type, _ context: KernelContext) throws {
     let output = try context.output(0)
     guard output.elementCount > 0 else { return }

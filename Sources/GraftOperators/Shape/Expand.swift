@@ -9,6 +9,7 @@ import GraftTensor
 struct Expand: MovingOperator {
   let name = "Expand"
   let inputCount = 2...2
+  let copiesInputOfSameType = true
   let broadcasts = true
 
   func outputTypes(_ context: TypeContext) throws -> [TensorType] {

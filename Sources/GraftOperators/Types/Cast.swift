@@ -12,6 +12,7 @@ import GraftTensor
 struct Cast: Operator {
   let name = "Cast"
   let inputCount = 1...1
+  let copiesInputOfSameType = true
 
   func outputTypes(_ context: TypeContext) throws -> [TensorType] {
     let type = try Self.targetType(context.node)

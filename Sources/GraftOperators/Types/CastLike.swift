@@ -8,6 +8,7 @@ import GraftTensor
 struct CastLike: Operator {
   let name = "CastLike"
   let inputCount = 2...2
+  let copiesInputOfSameType = true
 
   func outputTypes(_ context: TypeContext) throws -> [TensorType] {
     let type = try context.input(1).elementType

@@ -1,0 +1,57 @@
+import GraftDiagnostics
+import GraftGraph
+import GraftTensor
+
+/// Computes what depends on constants only, once. Results that are larger than what they are made
+/// of stay nodes: to keep them costs more than to make them.
+package struct ConstantFolding: GraphPass {
+  package let name = "constant folding"
+
+  package func apply(to graph: inout Graph, keeping kept: Set<String>, registry: OperatorRegistry)
+    throws
+  {
+    var nodes: [Node] = []
+    for node in graph.nodes {
+      guard let op = registry(node), node.outputs.count == 1,
+        let value = try? Self.value(of: node, op, graph.initializers)
+      else {
+        nodes.append(node)
+        continue
+      }
+      graph.initializers[node.outputs[0]] = value
+    }
+    graph.nodes = nodes
+  }
+
+  /// Bytes up to which a result may be larger than its inputs.
+  private static let allowance = 4096
+
+  /// Nil when the inputs are no constants, or the result is too large. Whatever is wrong with the
+  /// node comes up again, with its place, when the graph is planned.
+  private static func value(of node: Node, _ op: any Operator, _ constants: OrderedTable<Tensor>)
+    throws -> Tensor?
+  {
+    var inputs: [Tensor?] = []
+    for name in node.inputs {
+      guard !name.isEmpty else {
+        inputs.append(nil)
+        continue
+      }
+      guard let constant = constants[name] else { return nil }
+      inputs.append(constant)
+    }
+    let types = try op.outputTypes(
+      TypeContext(node: node, inputs: inputs.map { $0.map(TensorType.init) }, values: inputs))
+    guard let type = types.first else { return nil }
+    if let viewed = op.viewedInput, viewed < inputs.count, let input = inputs[viewed] {
+      return try input.reshaped(to: type.shape)
+    }
+    let given = inputs.reduce(0) { $0 + ($1?.byteCount ?? 0) }
+    let byteCount = try Tensor.byteCount(type.shape, type.elementType)
+    guard byteCount <= given + allowance || node.op == "Constant" else { return nil }
+    let result = try Tensor(uninitialized: type.shape, type.elementType)
+    try op.run(
+      KernelContext(node: node, inputs: inputs, outputs: [result], threads: availableThreads))
+    return result
+  }
+}

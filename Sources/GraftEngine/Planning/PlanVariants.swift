@@ -1,0 +1,117 @@
+import GraftDiagnostics
+import GraftGraph
+import GraftTensor
+import Synchronization
+
+/// The forms of a plan's graph: for each set of initializers that runs replace, the graph with those
+/// as inputs, simplified.
+final class PlanVariants: Sendable {
+  private let graph: Graph
+  private let outputs: [String]
+  private let registry: OperatorRegistry
+  private let options: PlanOptions
+  private let variants = Mutex<[[String]: PlanVariant]>([:])
+
+  init(_ graph: Graph, outputs: [String], registry: OperatorRegistry, options: PlanOptions) {
+    self.graph = graph
+    self.outputs = outputs
+    self.registry = registry
+    self.options = options
+  }
+
+  /// Runs `body` where the kernels of the providers may run: on the engine thread, or right here
+  /// when all kernels are the operators' own.
+  func onEngineThread<T>(_ body: () throws -> T) throws -> T {
+    options.providers.isEmpty ? try body() : try EngineThread.shared.run(body)
+  }
+
+  func variant(replacing names: [String]) throws -> PlanVariant {
+    try variants.withLock { variants in
+      if let variant = variants[names] { return variant }
+      var graph = graph
+      for name in names {
+        graph.initializers[name] = nil
+        if !graph.inputs.contains(where: { $0.name == name }) {
+          graph.inputs.append(Feature(name: name, type: .unknown))
+        }
+      }
+      for pass in options.passes {
+        try pass.apply(to: &graph, keeping: Set(outputs), registry: registry)
+      }
+      let variant = PlanVariant(graph, outputs: outputs, registry: registry, options: options)
+      variants[names] = variant
+      return variant
+    }
+  }
+}
+
+/// One graph and its programs for the shapes that came up last.
+final class PlanVariant: Sendable {
+  private let graph: Graph
+  private let outputs: [String]
+  private let registry: OperatorRegistry
+  private let options: PlanOptions
+  /// Programs that nobody uses at the moment, the last used last.
+  private let idle = Mutex<[(key: Key, stage: ProgramStage)]>([])
+  private static let largestIdleCount = 4
+
+  private struct Key: Equatable {
+    let types: [String: TensorType]
+    let threads: Int
+  }
+
+  init(_ graph: Graph, outputs: [String], registry: OperatorRegistry, options: PlanOptions) {
+    self.graph = graph
+    self.outputs = outputs
+    self.registry = registry
+    self.options = options
+  }
+
+  func run(_ feeds: [String: Tensor], threads: Int, isCancelled: () -> Bool) throws
+    -> [String: Tensor]
+  {
+    try with(feeds, threads) { try $0.run(feeds, isCancelled: isCancelled) }
+  }
+
+  func listing(_ feeds: [String: Tensor], threads: Int) throws -> [StepListing] {
+    try with(feeds, threads) { $0.program.listing }
+  }
+
+  /// The steps with the time that each takes, the median of several runs.
+  func profile(_ feeds: [String: Tensor], threads: Int, runs: Int) throws -> [(
+    step: StepListing, duration: Duration
+  )] {
+    try with(feeds, threads) { stage in
+      let timers = try (0..<max(1, runs)).map { _ in
+        let timer = StepTimer()
+        _ = try stage.program.run(feeds, timer: timer) { false }
+        return timer
+      }
+      return stage.program.listing.enumerated().map { index, step in
+        let durations = timers.map { index < $0.durations.count ? $0.durations[index] : .zero }
+        return (step, durations.sorted()[durations.count / 2])
+      }
+    }
+  }
+
+  private func with<R>(
+    _ feeds: [String: Tensor], _ threads: Int, _ body: (ProgramStage) throws -> R
+  ) throws -> R {
+    let key = Key(types: feeds.mapValues(TensorType.init), threads: threads)
+    let found = idle.withLock { idle in
+      idle.lastIndex { $0.key == key }.map { idle.remove(at: $0).stage }
+    }
+    let stage =
+      try found
+      ?? ProgramStage(
+        graph, outputs: outputs, inputTypes: key.types, registry: registry, options: options,
+        threads: threads)
+    defer {
+      idle.withLock { idle in
+        idle.append((key, stage))
+        if idle.count > Self.largestIdleCount { idle.removeFirst() }
+      }
+    }
+    return try body(stage)
+  }
+}

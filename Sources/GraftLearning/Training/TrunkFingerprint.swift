@@ -1,0 +1,45 @@
+import GraftGraph
+import GraftTensor
+
+/// Tells trunks apart: by their nodes, their constants and the kernels that compute them. Made when it
+/// is first asked for, since it looks at every weight.
+package final class TrunkFingerprint {
+  private let graph: Graph
+  private let kernels: [String]
+
+  package init(_ graph: Graph, kernels: [String]) {
+    self.graph = graph
+    self.kernels = kernels
+  }
+
+  /// What the trunk makes of these inputs is called so in a store of features.
+  package func name(of inputs: [String: Tensor]) -> String {
+    var fingerprint = Fingerprint()
+    for (name, tensor) in inputs.sorted(by: { $0.key < $1.key }) {
+      fingerprint.add(name)
+      fingerprint.add(tensor)
+    }
+    return text + "-" + fingerprint.text
+  }
+
+  private lazy var text: String = {
+    var fingerprint = Fingerprint()
+    for kernel in kernels { fingerprint.add(kernel) }
+    for output in graph.outputs { fingerprint.add(output.name) }
+    for node in graph.nodes {
+      fingerprint.add("\(node.qualifiedOp) \(node.inputs) \(node.outputs)")
+      for (name, attribute) in node.attributes.sorted(by: { $0.key < $1.key }) {
+        fingerprint.add(name)
+        switch attribute {
+        case .tensor(let tensor): fingerprint.add(tensor)
+        default: fingerprint.add("\(attribute)")
+        }
+      }
+    }
+    for (name, tensor) in graph.initializers {
+      fingerprint.add(name)
+      fingerprint.add(tensor)
+    }
+    return fingerprint.text
+  }()
+}

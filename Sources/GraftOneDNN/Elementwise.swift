@@ -1,0 +1,35 @@
+import COneDNN
+import GraftGraph
+import GraftTensor
+
+/// Activations that take more than a comparison, in whatever layout their input has, and the others
+/// where padding keeps the portable kernels from working in that layout.
+struct Elementwise: OneDNNKernel {
+  let operators = ["Sigmoid", "Tanh", "HardSwish", "Elu", "Gelu"] + Self.comparisons
+  private static let comparisons = ["Relu", "LeakyRelu"]
+
+  func kernel(for request: KernelRequest) throws -> PlannedKernel {
+    let x = try request.required(0)
+    if Self.comparisons.contains(request.node.op), x.layout?.isDense ?? true {
+      throw KernelDeclined("the portable kernel is as good")
+    }
+    guard let activation = try Activation(request.node, bounds: request.inputs) else {
+      throw KernelDeclined("not such a function")
+    }
+    guard request.followers.isEmpty else { throw KernelDeclined("it stands alone") }
+    let layout = try x.currentLayout(flat: true)
+    let primitive = try Primitive { result in
+      var description = graft_elementwise()
+      description.kind = activation.kind
+      description.alpha = activation.alpha
+      description.beta = activation.beta
+      description.source = layout.handle
+      description.destination = layout.handle
+      return graft_elementwise_create(&description, result)
+    }
+    var kernel = try primitive.planned(
+      [(PlannedKernel.Operand(0, layout: x.layout), .source)], outputs: [.destination])
+    kernel.outputLayouts = [x.layout]
+    return kernel
+  }
+}

@@ -1,0 +1,221 @@
+import COneDNN
+import Foundation
+import GraftGraph
+import GraftTensor
+
+/// LSTM and GRU of one layer in any direction, with the activations that ONNX gives them by default.
+struct Recurrent: OneDNNKernel {
+  let operators = ["LSTM", "GRU"]
+
+  func kernel(for request: KernelRequest) throws -> PlannedKernel {
+    let layer = try RecurrentLayer(request)
+    let primitive = try layer.primitive(request)
+    var build = RecurrentBuild(request, layer)
+    var tensors: [(slot: Slot, place: KernelSequence.Place)] = [
+      (.source, build.operand(0)), (.bias, try build.bias()),
+      (.weights, try build.weights(1, inner: layer.inputs, primitive.layout(.weights))),
+      (
+        .weightsHidden,
+        try build.weights(2, inner: layer.hidden, primitive.layout(.weightsHidden))
+      ),
+    ]
+    if layer.hasInitialState(request) {
+      tensors.append((.sourceHidden, build.state(5)))
+      if layer.isLSTM { tensors.append((.sourceCell, build.state(6))) }
+    }
+    if layer.wantsFinalState(request) {
+      tensors.append((.destinationHidden, build.output(1, layer.stateCount)))
+      if layer.isLSTM { tensors.append((.destinationCell, build.output(2, layer.stateCount))) }
+    }
+    let isSplit = layer.directions == 2 && request.wantsOutput(0)
+    let result =
+      isSplit
+      ? build.sequence.scratch(byteCount: [Float].byteCount(layer.resultCount))
+      : build.output(0, layer.resultCount)
+    try build.sequence.run(primitive, tensors + [(.destination, result)])
+    if isSplit { build.split(result) }
+    return build.sequence.planned(
+      build.operands, outputLayouts: request.outputs.map { _ in nil })
+  }
+}
+
+/// The sizes of an LSTM or GRU that oneDNN can compute.
+struct RecurrentLayer {
+  let kind: graft_recurrent_kind
+  let direction: graft_direction
+  let directions: Int
+  let steps: Int
+  let batch: Int
+  let inputs: Int
+  let hidden: Int
+
+  /// - Throws: `KernelDeclined` for what oneDNN does not have.
+  init(_ request: KernelRequest) throws {
+    let node = request.node
+    let (x, r) = (try request.required(0).type.shape, try request.required(2).type.shape)
+    guard x.rank == 3, r.rank == 3 else { throw KernelDeclined("the ranks are not 3") }
+    (directions, hidden) = (r[0], r[2])
+    (steps, batch, inputs) = (x[0], x[1], x[2])
+    switch try node.string("direction", default: "forward") {
+    case "forward": direction = GRAFT_DIRECTION_FORWARD
+    case "reverse": direction = GRAFT_DIRECTION_REVERSE
+    default: direction = GRAFT_DIRECTION_BOTH_CONCATENATED
+    }
+    if node.op == "LSTM" {
+      kind = GRAFT_RECURRENT_LSTM
+    } else {
+      let isAfter = try node.int("linear_before_reset", default: 0) != 0
+      kind = isAfter ? GRAFT_RECURRENT_GRU_RESET_AFTER : GRAFT_RECURRENT_GRU
+    }
+    guard try node.int("layout", default: 0) == 0 else { throw KernelDeclined("layout is 1") }
+    guard !node.has("clip") else { throw KernelDeclined("clip") }
+    guard request.input(7) == nil else { throw KernelDeclined("peepholes") }
+    if let lengths = request.input(4) {
+      guard let ints = lengths.constant?.ints, ints.allSatisfy({ $0 == steps }) else {
+        throw KernelDeclined("sequence_lens")
+      }
+    }
+    let standard =
+      kind == GRAFT_RECURRENT_LSTM ? ["sigmoid", "tanh", "tanh"] : ["sigmoid", "tanh"]
+    let all = [[String]](repeating: standard, count: directions).flatMap { $0 }
+    guard try node.strings("activations", default: all).map({ $0.lowercased() }) == all else {
+      throw KernelDeclined("other activations than the default")
+    }
+  }
+
+  var isLSTM: Bool { kind == GRAFT_RECURRENT_LSTM }
+  var gates: Int { isLSTM ? 4 : 3 }
+  /// Which of ONNX's gates is each of oneDNN's.
+  var gateOrder: [Int] { isLSTM ? [0, 2, 3, 1] : [0, 1, 2] }
+  /// Rows of the bias: when the reset gate acts late, the candidate has two.
+  var biasRows: Int { kind == GRAFT_RECURRENT_GRU ? 3 : 4 }
+  var stateCount: Int { directions * batch * hidden }
+  var resultCount: Int { steps * stateCount }
+
+  func hasInitialState(_ request: KernelRequest) -> Bool {
+    request.input(5) != nil || isLSTM && request.input(6) != nil
+  }
+
+  func wantsFinalState(_ request: KernelRequest) -> Bool {
+    request.wantsOutput(1) || isLSTM && request.wantsOutput(2)
+  }
+
+  func primitive(_ request: KernelRequest) throws -> Primitive {
+    let source = try OneDNNLayout([steps, batch, inputs])
+    let state = try OneDNNLayout([1, directions, batch, hidden])
+    let weights = try OneDNNLayout.any([1, directions, inputs, gates, hidden])
+    let weightsHidden = try OneDNNLayout.any([1, directions, hidden, gates, hidden])
+    let bias = try OneDNNLayout([1, directions, biasRows, hidden])
+    let destination = try OneDNNLayout([steps, batch, directions * hidden])
+    let begins = hasInitialState(request)
+    let ends = wantsFinalState(request)
+    return try Primitive { result in
+      var description = graft_recurrent()
+      description.kind = kind
+      description.direction = direction
+      description.source = source.handle
+      description.source_hidden = begins ? state.handle : nil
+      description.source_cell = begins && isLSTM ? state.handle : nil
+      description.weights = weights.handle
+      description.weights_hidden = weightsHidden.handle
+      description.bias = bias.handle
+      description.destination = destination.handle
+      description.destination_hidden = ends ? state.handle : nil
+      description.destination_cell = ends && isLSTM ? state.handle : nil
+      return graft_recurrent_create(&description, result)
+    }
+  }
+}
+
+/// The steps around the primitive, and the operands that they read.
+private struct RecurrentBuild {
+  var sequence = KernelSequence()
+  private(set) var operands: [PlannedKernel.Operand] = []
+  private let request: KernelRequest
+  private let layer: RecurrentLayer
+
+  init(_ request: KernelRequest, _ layer: RecurrentLayer) {
+    self.request = request
+    self.layer = layer
+  }
+
+  /// A row-major input of the node.
+  mutating func operand(_ input: Int) -> KernelSequence.Place {
+    operands.append(PlannedKernel.Operand(input))
+    return .operand(operands.count - 1)
+  }
+
+  mutating func output(_ index: Int, _ count: Int) -> KernelSequence.Place {
+    sequence.output(index, of: request, byteCount: [Float].byteCount(count))
+  }
+
+  /// An initial state; zeros where it is left out.
+  mutating func state(_ input: Int) -> KernelSequence.Place {
+    if request.input(input) != nil { return operand(input) }
+    return zeros(layer.stateCount)
+  }
+
+  private mutating func zeros(_ count: Int) -> KernelSequence.Place {
+    let place = sequence.scratch(byteCount: [Float].byteCount(count))
+    sequence.run { try $0.floats(place).update(repeating: 0, count: count) }
+    return place
+  }
+
+  /// The weights of input `index` as the primitive reads them.
+  mutating func weights(_ index: Int, inner: Int, _ target: OneDNNLayout) throws
+    -> KernelSequence.Place
+  {
+    let weights = RecurrentWeights(layer, inner: inner, target: target)
+    if let constant = request.input(index)?.constant {
+      return .constant(try weights.packed(constant, threads: request.threads))
+    }
+    let place = sequence.scratch(byteCount: target.byteCount)
+    try weights.pack(operand(index), into: place, &sequence)
+    return place
+  }
+
+  /// The sum of ONNX's two biases, gate by gate.
+  mutating func bias() throws -> KernelSequence.Place {
+    let (rows, hidden) = (layer.biasRows, layer.hidden)
+    guard request.input(3) != nil else { return zeros(layer.directions * rows * hidden) }
+    let source = operand(3)
+    let target = sequence.scratch(
+      byteCount: [Float].byteCount(layer.directions * rows * hidden))
+    let layer = layer
+    sequence.run { memory in
+      let (b, sum) = (try memory.floats(source), try memory.floats(target))
+      for direction in 0..<layer.directions {
+        let b = b + direction * 2 * layer.gates * hidden
+        let sum = sum + direction * rows * hidden
+        for (gate, own) in layer.gateOrder.enumerated() {
+          let (input, state) = (b + own * hidden, b + (layer.gates + own) * hidden)
+          let isApart = layer.kind == GRAFT_RECURRENT_GRU_RESET_AFTER && gate == 2
+          for i in 0..<hidden {
+            sum[gate * hidden + i] = isApart ? input[i] : input[i] + state[i]
+            if isApart { sum[(gate + 1) * hidden + i] = state[i] }
+          }
+        }
+      }
+    }
+    return target
+  }
+
+  /// Copies a result in which the directions of a step stand side by side to output 0, where the
+  /// batch lies between.
+  mutating func split(_ result: KernelSequence.Place) {
+    let layer = layer
+    sequence.run { memory in
+      let (source, target) = (try memory.floats(result), try memory.floats(.output(0)))
+      for step in 0..<layer.steps {
+        for direction in 0..<layer.directions {
+          for sequence in 0..<layer.batch {
+            let from = (step * layer.batch + sequence) * layer.directions + direction
+            let to = (step * layer.directions + direction) * layer.batch + sequence
+            (target + to * layer.hidden).update(
+              from: source + from * layer.hidden, count: layer.hidden)
+          }
+        }
+      }
+    }
+  }
+}
