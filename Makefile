@@ -17,7 +17,7 @@ demo: ## Learn a voice from real recordings and identify it
 test: ## Run the tests; FILTER=NAME runs those whose name contains NAME
 	scripts/setup test
 	scripts/full-size-models
-	swift test $(BUILD_FLAGS) $(TEST_FLAGS) $(if $(FILTER),--filter '$(FILTER)')
+	OMP_WAIT_POLICY=passive swift test $(BUILD_FLAGS) $(TEST_FLAGS) $(if $(FILTER),--filter '$(FILTER)')
 
 test-long: export GRAFT_LONG_TESTS := 1
 test-long: test ## Run the tests with every sweep at full length

@@ -32,11 +32,13 @@ package struct OneDNNProvider: KernelProvider {
       request.outputs.compactMap({ $0 }).allSatisfy({ $0.elementType == .float32 })
     else { throw KernelDeclined("only float32") }
     guard values.allSatisfy({ !$0.shape.contains(0) }) else { throw KernelDeclined("empty") }
-    graft_dnn_set_threads(Int32(clamping: request.threads))
+    // To wake other threads costs more than a small node's work.
+    let threads = values.allSatisfy { $0.shape.elementCount < 4096 } ? 1 : request.threads
+    graft_dnn_set_threads(Int32(clamping: threads))
     var request = request
     while true {
       do {
-        return try kernel.kernel(for: request)
+        return try kernel.kernel(for: request).on(threads: threads)
       } catch let declined as KernelDeclined {
         // Some followers do not go together with some kernels.
         guard request.followers.popLast() != nil else { throw declined }
@@ -95,5 +97,17 @@ extension PlannedKernel {
     operand.layout = outputLayouts[0]
     accumulated = operands.count
     operands.append(operand)
+  }
+}
+
+extension PlannedKernel {
+  /// The kernel, run by as many threads as it was made for.
+  fileprivate func on(threads: Int) -> PlannedKernel {
+    var kernel = self
+    kernel.run = { [run] memory in
+      graft_dnn_set_threads(Int32(clamping: threads))
+      try run(memory)
+    }
+    return kernel
   }
 }

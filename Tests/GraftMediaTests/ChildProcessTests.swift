@@ -95,7 +95,7 @@ struct ChildProcessTests {
   }
 
   @Test func `cancelling the task ends the program`() async throws {
-    let task = Task.detached { try ChildProcess("sleep", ["30"]).run().status }
+    let task = Task.detached { try ChildProcess("sleep", ["600"]).run().status }
     try await Task.sleep(for: .seconds(0.3))
     let start = ContinuousClock.now
     task.cancel()

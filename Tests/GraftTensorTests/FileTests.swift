@@ -36,6 +36,7 @@ struct FileTests {
   }
 
   @Test func `a full disk is an error that says so`() throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
     try #require(FileManager.default.fileExists(atPath: "/dev/full"))
     #expect(throws: GraftError.self) { try replace("/dev/full/a", with: "text") }
   }
