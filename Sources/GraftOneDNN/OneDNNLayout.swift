@@ -12,7 +12,9 @@ final class OneDNNLayout: ValueLayout, @unchecked Sendable {
   let transposedStrides: [Int]?
 
   /// Takes over the handle.
-  init(_ handle: OpaquePointer, transposedStrides: [Int]? = nil) {
+  ///
+  /// - Parameter strides: those it was made with, which oneDNN's own description leaves out.
+  init(_ handle: OpaquePointer, transposedStrides: [Int]? = nil, strides: [Int]? = nil) {
     self.handle = handle
     self.transposedStrides = transposedStrides
     var text = [CChar](repeating: 0, count: 256)
@@ -20,7 +22,9 @@ final class OneDNNLayout: ValueLayout, @unchecked Sendable {
     let name = String(
       decoding: text.prefix(Int(min(max(0, count), 255))).map(UInt8.init(bitPattern:)),
       as: UTF8.self)
-    description = transposedStrides == nil ? name : name + " of the transpose"
+    description =
+      name + (transposedStrides == nil ? "" : " of the transpose")
+      + (strides.map { " strides \($0)" } ?? "")
   }
 
   deinit { graft_layout_free(handle) }
@@ -36,7 +40,7 @@ final class OneDNNLayout: ValueLayout, @unchecked Sendable {
       } else {
         graft_layout_create_plain(Int32(sizes.count), sizes, GRAFT_ELEMENT_F32, nil, &handle)
       }
-    try self.init(checked(handle, status))
+    try self.init(checked(handle, status), strides: strides)
   }
 
   /// Whatever the primitive prefers.

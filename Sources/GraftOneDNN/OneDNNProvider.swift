@@ -19,8 +19,8 @@ package struct OneDNNProvider: KernelProvider {
     BatchNormalization(), BatchNormalizationGradient(), Concatenation(), Convolution(),
     ConvolutionBiasGradient(), ConvolutionGradient(), Elementwise(), ElementwiseGradient(),
     LayerNormalizationGradient(), MatrixProduct(), MatrixProductGradient(), Pooling(),
-    PoolingGradient(), Recurrent(), Resampling(), Softmax(), SoftmaxGradient(), SpatialReduction(),
-    TransposedConvolution(),
+    PoolingGradient(), Recurrent(), RecurrentGradient(), Resampling(), Softmax(), SoftmaxGradient(),
+    SpatialReduction(), TransposedConvolution(),
   ]
 
   package func kernel(for request: KernelRequest) throws -> PlannedKernel {

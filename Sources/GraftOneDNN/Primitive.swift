@@ -93,6 +93,8 @@ enum Slot: CustomStringConvertible {
   case scaleGradient, shiftGradient
   /// Of recurrent networks: the states before and after the sequence, and the hidden state's weights.
   case sourceHidden, sourceCell, weightsHidden, destinationHidden, destinationCell
+  case sourceHiddenGradient, sourceCellGradient, weightsHiddenGradient
+  case destinationHiddenGradient, destinationCellGradient
   /// The tensor of a post-operation.
   case postOperation(Int)
   /// One of many inputs.
@@ -121,6 +123,11 @@ enum Slot: CustomStringConvertible {
     case .weightsHidden: Int32(GRAFT_SLOT_WEIGHTS_HIDDEN.rawValue)
     case .destinationHidden: Int32(GRAFT_SLOT_DESTINATION_HIDDEN.rawValue)
     case .destinationCell: Int32(GRAFT_SLOT_DESTINATION_CELL.rawValue)
+    case .sourceHiddenGradient: Int32(GRAFT_SLOT_DIFF_SOURCE_HIDDEN.rawValue)
+    case .sourceCellGradient: Int32(GRAFT_SLOT_DIFF_SOURCE_CELL.rawValue)
+    case .weightsHiddenGradient: Int32(GRAFT_SLOT_DIFF_WEIGHTS_HIDDEN.rawValue)
+    case .destinationHiddenGradient: Int32(GRAFT_SLOT_DIFF_DESTINATION_HIDDEN.rawValue)
+    case .destinationCellGradient: Int32(GRAFT_SLOT_DIFF_DESTINATION_CELL.rawValue)
     case .postOperation(let index): Int32(GRAFT_SLOT_POST_OPERATION.rawValue) + Int32(index)
     case .sources(let index): Int32(GRAFT_SLOT_SOURCES.rawValue) + Int32(index)
     }

@@ -1,5 +1,4 @@
 import COneDNN
-import Foundation
 import GraftGraph
 import GraftTensor
 
@@ -9,7 +8,9 @@ struct Recurrent: OneDNNKernel {
 
   func kernel(for request: KernelRequest) throws -> PlannedKernel {
     let layer = try RecurrentLayer(request)
-    let primitive = try layer.primitive(request)
+    let begins = layer.hasInitialState(request)
+    let ends = request.wantsOutput(1) || layer.isLSTM && request.wantsOutput(2)
+    let primitive = try layer.primitive(graft_recurrent_create, begins: begins, ends: ends)
     var build = RecurrentBuild(request, layer)
     var tensors: [(slot: Slot, place: KernelSequence.Place)] = [
       (.source, build.operand(0)), (.bias, try build.bias()),
@@ -19,11 +20,11 @@ struct Recurrent: OneDNNKernel {
         try build.weights(2, inner: layer.hidden, primitive.layout(.weightsHidden))
       ),
     ]
-    if layer.hasInitialState(request) {
+    if begins {
       tensors.append((.sourceHidden, build.state(5)))
       if layer.isLSTM { tensors.append((.sourceCell, build.state(6))) }
     }
-    if layer.wantsFinalState(request) {
+    if ends {
       tensors.append((.destinationHidden, build.output(1, layer.stateCount)))
       if layer.isLSTM { tensors.append((.destinationCell, build.output(2, layer.stateCount))) }
     }
@@ -33,7 +34,7 @@ struct Recurrent: OneDNNKernel {
       ? build.sequence.scratch(byteCount: [Float].byteCount(layer.resultCount))
       : build.output(0, layer.resultCount)
     try build.sequence.run(primitive, tensors + [(.destination, result)])
-    if isSplit { build.split(result) }
+    if isSplit { build.split(result, .output(0)) }
     return build.sequence.planned(
       build.operands, outputLayouts: request.outputs.map { _ in nil })
   }
@@ -61,7 +62,7 @@ struct RecurrentLayer {
     case "reverse": direction = GRAFT_DIRECTION_REVERSE
     default: direction = GRAFT_DIRECTION_BOTH_CONCATENATED
     }
-    if node.op == "LSTM" {
+    if node.op.hasPrefix("LSTM") {
       kind = GRAFT_RECURRENT_LSTM
     } else {
       let isAfter = try node.int("linear_before_reset", default: 0) != 0
@@ -69,7 +70,9 @@ struct RecurrentLayer {
     }
     guard try node.int("layout", default: 0) == 0 else { throw KernelDeclined("layout is 1") }
     guard !node.has("clip") else { throw KernelDeclined("clip") }
-    guard request.input(7) == nil else { throw KernelDeclined("peepholes") }
+    guard kind != GRAFT_RECURRENT_LSTM || request.input(7) == nil else {
+      throw KernelDeclined("peepholes")
+    }
     if let lengths = request.input(4) {
       guard let ints = lengths.constant?.ints, ints.allSatisfy({ $0 == steps }) else {
         throw KernelDeclined("sequence_lens")
@@ -96,19 +99,19 @@ struct RecurrentLayer {
     request.input(5) != nil || isLSTM && request.input(6) != nil
   }
 
-  func wantsFinalState(_ request: KernelRequest) -> Bool {
-    request.wantsOutput(1) || isLSTM && request.wantsOutput(2)
-  }
-
-  func primitive(_ request: KernelRequest) throws -> Primitive {
+  /// - Parameters:
+  ///   - begins: whether there are states before the first step.
+  ///   - ends: whether those after the last step are wanted, or have gradients.
+  func primitive(
+    _ create: (UnsafePointer<graft_recurrent>?, UnsafeMutablePointer<OpaquePointer?>?) -> Int32,
+    begins: Bool, ends: Bool, isTraining: Bool = false
+  ) throws -> Primitive {
     let source = try OneDNNLayout([steps, batch, inputs])
     let state = try OneDNNLayout([1, directions, batch, hidden])
     let weights = try OneDNNLayout.any([1, directions, inputs, gates, hidden])
     let weightsHidden = try OneDNNLayout.any([1, directions, hidden, gates, hidden])
     let bias = try OneDNNLayout([1, directions, biasRows, hidden])
     let destination = try OneDNNLayout([steps, batch, directions * hidden])
-    let begins = hasInitialState(request)
-    let ends = wantsFinalState(request)
     return try Primitive { result in
       var description = graft_recurrent()
       description.kind = kind
@@ -122,100 +125,8 @@ struct RecurrentLayer {
       description.destination = destination.handle
       description.destination_hidden = ends ? state.handle : nil
       description.destination_cell = ends && isLSTM ? state.handle : nil
-      return graft_recurrent_create(&description, result)
-    }
-  }
-}
-
-/// The steps around the primitive, and the operands that they read.
-private struct RecurrentBuild {
-  var sequence = KernelSequence()
-  private(set) var operands: [PlannedKernel.Operand] = []
-  private let request: KernelRequest
-  private let layer: RecurrentLayer
-
-  init(_ request: KernelRequest, _ layer: RecurrentLayer) {
-    self.request = request
-    self.layer = layer
-  }
-
-  /// A row-major input of the node.
-  mutating func operand(_ input: Int) -> KernelSequence.Place {
-    operands.append(PlannedKernel.Operand(input))
-    return .operand(operands.count - 1)
-  }
-
-  mutating func output(_ index: Int, _ count: Int) -> KernelSequence.Place {
-    sequence.output(index, of: request, byteCount: [Float].byteCount(count))
-  }
-
-  /// An initial state; zeros where it is left out.
-  mutating func state(_ input: Int) -> KernelSequence.Place {
-    if request.input(input) != nil { return operand(input) }
-    return zeros(layer.stateCount)
-  }
-
-  private mutating func zeros(_ count: Int) -> KernelSequence.Place {
-    let place = sequence.scratch(byteCount: [Float].byteCount(count))
-    sequence.run { try $0.floats(place).update(repeating: 0, count: count) }
-    return place
-  }
-
-  /// The weights of input `index` as the primitive reads them.
-  mutating func weights(_ index: Int, inner: Int, _ target: OneDNNLayout) throws
-    -> KernelSequence.Place
-  {
-    let weights = RecurrentWeights(layer, inner: inner, target: target)
-    if let constant = request.input(index)?.constant {
-      return .constant(try weights.packed(constant, threads: request.threads))
-    }
-    let place = sequence.scratch(byteCount: target.byteCount)
-    try weights.pack(operand(index), into: place, &sequence)
-    return place
-  }
-
-  /// The sum of ONNX's two biases, gate by gate.
-  mutating func bias() throws -> KernelSequence.Place {
-    let (rows, hidden) = (layer.biasRows, layer.hidden)
-    guard request.input(3) != nil else { return zeros(layer.directions * rows * hidden) }
-    let source = operand(3)
-    let target = sequence.scratch(
-      byteCount: [Float].byteCount(layer.directions * rows * hidden))
-    let layer = layer
-    sequence.run { memory in
-      let (b, sum) = (try memory.floats(source), try memory.floats(target))
-      for direction in 0..<layer.directions {
-        let b = b + direction * 2 * layer.gates * hidden
-        let sum = sum + direction * rows * hidden
-        for (gate, own) in layer.gateOrder.enumerated() {
-          let (input, state) = (b + own * hidden, b + (layer.gates + own) * hidden)
-          let isApart = layer.kind == GRAFT_RECURRENT_GRU_RESET_AFTER && gate == 2
-          for i in 0..<hidden {
-            sum[gate * hidden + i] = isApart ? input[i] : input[i] + state[i]
-            if isApart { sum[(gate + 1) * hidden + i] = state[i] }
-          }
-        }
-      }
-    }
-    return target
-  }
-
-  /// Copies a result in which the directions of a step stand side by side to output 0, where the
-  /// batch lies between.
-  mutating func split(_ result: KernelSequence.Place) {
-    let layer = layer
-    sequence.run { memory in
-      let (source, target) = (try memory.floats(result), try memory.floats(.output(0)))
-      for step in 0..<layer.steps {
-        for direction in 0..<layer.directions {
-          for sequence in 0..<layer.batch {
-            let from = (step * layer.batch + sequence) * layer.directions + direction
-            let to = (step * layer.directions + direction) * layer.batch + sequence
-            (target + to * layer.hidden).update(
-              from: source + from * layer.hidden, count: layer.hidden)
-          }
-        }
-      }
+      description.training = isTraining ? 1 : 0
+      return create(&description, result)
     }
   }
 }

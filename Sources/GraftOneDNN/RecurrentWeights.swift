@@ -16,36 +16,71 @@ struct RecurrentWeights {
     self.target = target
   }
 
+  private var block: Int { layer.hidden * inner }
+  private var count: Int { layer.directions * layer.gates * block }
+  private var hasOrder: Bool { layer.gateOrder == layer.gateOrder.sorted() }
+
+  /// ONNX's layout, but for the order of the gates.
+  private var rowMajor: OneDNNLayout {
+    get throws {
+      try OneDNNLayout(
+        [1, layer.directions, inner, layer.gates, layer.hidden],
+        strides: [count, layer.gates * block, 1, block, inner])
+    }
+  }
+
   /// Adds the steps that pack.
   func pack(
     _ source: KernelSequence.Place, into result: KernelSequence.Place,
     _ sequence: inout KernelSequence
   ) throws {
-    let block = layer.hidden * inner
-    let count = layer.directions * layer.gates * block
     var ordered = source
-    let order = layer.gateOrder
-    if order != order.sorted() {
+    if !hasOrder {
       ordered = sequence.scratch(byteCount: [Float].byteCount(count))
-      let (place, directions) = (ordered, layer.directions)
-      sequence.run { memory in
-        let (from, to) = (try memory.floats(source), try memory.floats(place))
-        for direction in 0..<directions {
-          let start = direction * order.count
-          for (gate, own) in order.enumerated() {
-            (to + (start + gate) * block).update(
-              from: from + (start + own) * block, count: block)
-          }
+      copyGates(source, ordered, &sequence) { ($1, $0) }
+    }
+    try reorder(try rowMajor, target, ordered, result, &sequence)
+  }
+
+  /// Adds the steps that bring a gradient back.
+  func unpack(
+    _ source: KernelSequence.Place, into result: KernelSequence.Place,
+    _ sequence: inout KernelSequence
+  ) throws {
+    if hasOrder { return try reorder(target, try rowMajor, source, result, &sequence) }
+    let ordered = sequence.scratch(byteCount: [Float].byteCount(count))
+    try reorder(target, try rowMajor, source, ordered, &sequence)
+    copyGates(ordered, result, &sequence) { ($0, $1) }
+  }
+
+  private func reorder(
+    _ from: OneDNNLayout, _ to: OneDNNLayout, _ source: KernelSequence.Place,
+    _ result: KernelSequence.Place, _ sequence: inout KernelSequence
+  ) throws {
+    let primitive = try Primitive(allowingPlainLoops: true) {
+      graft_reorder_create(from.handle, to.handle, $0)
+    }
+    try sequence.run(primitive, [(.source, source), (.destination, result)])
+  }
+
+  /// - Parameter places: of a gate by its number in oneDNN and ONNX, where it is read and written.
+  private func copyGates(
+    _ source: KernelSequence.Place, _ target: KernelSequence.Place,
+    _ sequence: inout KernelSequence,
+    _ places: @escaping (_ gate: Int, _ own: Int) -> (from: Int, to: Int)
+  ) {
+    let (order, block, directions) = (layer.gateOrder, block, layer.directions)
+    sequence.run { memory in
+      let (source, target) = (try memory.floats(source), try memory.floats(target))
+      for direction in 0..<directions {
+        let start = direction * order.count
+        for (gate, own) in order.enumerated() {
+          let (from, to) = places(gate, own)
+          (target + (start + to) * block).update(
+            from: source + (start + from) * block, count: block)
         }
       }
     }
-    let from = try OneDNNLayout(
-      [1, layer.directions, inner, layer.gates, layer.hidden],
-      strides: [count, layer.gates * block, 1, block, inner])
-    let reorder = try Primitive(allowingPlainLoops: true) {
-      graft_reorder_create(from.handle, target.handle, $0)
-    }
-    try sequence.run(reorder, [(.source, ordered), (.destination, result)])
   }
 
   /// Constant weights, packed once for all plans whose kernels read them alike.

@@ -2,8 +2,9 @@ import GraftDiagnostics
 import GraftGraph
 import GraftTensor
 
-/// Computes what depends on constants only, once. Results that are larger than what they are made
-/// of stay nodes: to keep them costs more than to make them.
+/// Computes what depends on constants only, once. Results much larger than what they are made of stay
+/// nodes: to keep them costs more than to make them. Up to four times as large is not much: weights
+/// stored as int8 become float32.
 package struct ConstantFolding: GraphPass {
   package let name = "constant folding"
 
@@ -11,6 +12,9 @@ package struct ConstantFolding: GraphPass {
     throws
   {
     var nodes: [Node] = []
+    var readerCounts: [String: Int] = [:]
+    for name in graph.nodes.flatMap(\.reads) { readerCounts[name, default: 0] += 1 }
+    var made: Set<String> = []
     for node in graph.nodes {
       guard let op = registry(node), node.outputs.count == 1,
         let value = try? Self.value(of: node, op, graph.initializers)
@@ -19,11 +23,19 @@ package struct ConstantFolding: GraphPass {
         continue
       }
       graph.initializers[node.outputs[0]] = value
+      made.insert(node.outputs[0])
+      for name in node.inputs {
+        readerCounts[name, default: 0] -= 1
+        // What only led to this value need not be kept.
+        if readerCounts[name] == 0, made.contains(name), !kept.contains(name) {
+          graph.initializers[name] = nil
+        }
+      }
     }
     graph.nodes = nodes
   }
 
-  /// Bytes up to which a result may be larger than its inputs.
+  /// Bytes that any result may have.
   private static let allowance = 4096
 
   /// Nil when the inputs are no constants, or the result is too large. Whatever is wrong with the
@@ -48,7 +60,7 @@ package struct ConstantFolding: GraphPass {
     }
     let given = inputs.reduce(0) { $0 + ($1?.byteCount ?? 0) }
     let byteCount = try Tensor.byteCount(type.shape, type.elementType)
-    guard byteCount <= given + allowance || node.op == "Constant" else { return nil }
+    guard byteCount <= max(4 * given, allowance) || node.op == "Constant" else { return nil }
     let result = try Tensor(uninitialized: type.shape, type.elementType)
     try op.run(
       KernelContext(node: node, inputs: inputs, outputs: [result], threads: availableThreads))

@@ -26,11 +26,19 @@ package struct GeluFusion: GraphPass {
     guard let x = argument(of: erf, index),
       let sum = index.onlyReader(of: erf.outputs[0], "Add"),
       index.split(sum.node, where: { isNear($0, 1) }) == erf.outputs[0],
-      let product = index.onlyReader(of: sum.node.outputs[0], "Mul")
+      var product = index.onlyReader(of: sum.node.outputs[0], "Mul")
     else { return nil }
-    let inner = [erf.outputs[0], sum.node.outputs[0]]
+    // x * ((1 + erf) / 2): the half comes between.
+    var term = sum.node.outputs[0]
+    var isHalved = false
+    if index.split(product.node, where: { isNear($0, 0.5) }) == term,
+      let next = index.onlyReader(of: product.node.outputs[0], "Mul")
+    {
+      (term, product, isHalved) = (product.node.outputs[0], next, true)
+    }
+    let inner = [erf.outputs[0], sum.node.outputs[0], term]
     guard !inner.contains(where: kept.contains) else { return nil }
-    let factor = product.node.inputs.first { $0 != sum.node.outputs[0] } ?? ""
+    let factor = product.node.inputs.first { $0 != term } ?? ""
     func made(_ last: (index: Int, node: Node)) -> (Int, Node) {
       (
         last.index,
@@ -39,6 +47,7 @@ package struct GeluFusion: GraphPass {
           attributes: ["approximate": .string(Array("none".utf8))])
       )
     }
+    if isHalved { return factor == x ? made(product) : nil }
     // (x / 2) * (1 + erf): the half comes before.
     if let half = index.producer(of: factor, "Mul"),
       index.split(half.node, where: { isNear($0, 0.5) }) == x
