@@ -1,6 +1,8 @@
 # The demo and the tests share one build: the same flags, and `swift test` adds none of its own.
 BUILD_FLAGS := --configuration release -Xswiftc -enable-testing
 TEST_FLAGS := --disable-testable-imports --disable-xctest
+# Tests run side by side: OpenMP's workers must not spin while others have work.
+SWIFT_TEST := OMP_WAIT_POLICY=passive swift test $(BUILD_FLAGS) $(TEST_FLAGS)
 SOURCES := Sources Tests Package.swift
 
 .DEFAULT_GOAL := help
@@ -17,7 +19,8 @@ demo: ## Learn a voice from real recordings and identify it
 test: ## Run the tests; FILTER=NAME runs those whose name contains NAME
 	scripts/setup test
 	scripts/full-size-models
-	OMP_WAIT_POLICY=passive swift test $(BUILD_FLAGS) $(TEST_FLAGS) $(if $(FILTER),--filter '$(FILTER)')
+	$(SWIFT_TEST) $(if $(FILTER),--filter '$(FILTER)')
+	$(if $(FILTER),,GRAFT_ALONE=1 $(SWIFT_TEST) --skip-build --filter SessionMemoryTests)
 
 test-long: export GRAFT_LONG_TESTS := 1
 test-long: test ## Run the tests with every sweep at full length

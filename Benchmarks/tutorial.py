@@ -1,8 +1,8 @@
 """The voice tutorial's training: wav2vec2-base, whose last layer learns one speaker.
 
-Five recordings of 10 s against twenty others, 15 steps of batch 2 (3 epochs of 5), AdamW. ONNX Runtime
-runs the whole network in every step. Graft computes the features below the last layer once for each of
-the 25 recordings, then trains on them.
+Five recordings of 10 s against twenty others: 3 epochs of 5 steps, each with one own recording and one of the
+others, which are shuffled in every epoch; AdamW. ONNX Runtime runs the whole network in every step. Graft
+computes the features below the last layer once for each recording that is drawn, then trains on them.
 """
 import json
 from dataclasses import replace
@@ -14,18 +14,19 @@ from pairing import Block, Effort, Row, alternate, attempt
 from processes import run
 
 PEER = "ONNX Runtime training"
-RECORDING_COUNT, OWN_COUNT, SECONDS = 25, 5, 10
-STEP_COUNT, BATCH_SIZE = 15, 2
+OWN_COUNT, OTHER_COUNT, EPOCHS, SECONDS = 5, 20, 3, 10
+STEP_COUNT, BATCH_SIZE = EPOCHS * OWN_COUNT, 2
 # Steps, from the second on, whose recordings have not been seen before: nothing of them is kept.
-FRESH_STEP_COUNT = RECORDING_COUNT // BATCH_SIZE
+FRESH_STEP_COUNT = OWN_COUNT
 TRAINED = ["classifier.weight", "classifier.bias"]
 # The option of `graft train` that names a folder of features kept from earlier trainings.
 FEATURE_OPTION = "--feature-cache"
 
 
 def recordings() -> Path:
-    return made(f"recordings-{RECORDING_COUNT}x{SECONDS}s.safetensors", "recordings", "FILE",
-                RECORDING_COUNT, SECONDS)
+    numbers = (OWN_COUNT, OTHER_COUNT, EPOCHS, SECONDS)
+    return made(f"recordings-{'-'.join(map(str, numbers))}.safetensors", "recordings", "FILE",
+                *numbers)
 
 
 def train(threads: int, *options: str | Path, examples: Path | None = None,
@@ -49,7 +50,7 @@ def train_with_features(threads: int) -> Block:
         path = recordings()
         others = path.with_name(path.stem + "-others.safetensors")
         train(threads, FEATURE_OPTION, folder, examples=others,
-              steps=(RECORDING_COUNT - OWN_COUNT) // BATCH_SIZE)
+              steps=OTHER_COUNT // BATCH_SIZE)
         return train(threads, FEATURE_OPTION, folder)[0]
 
 

@@ -1,11 +1,11 @@
 """Makes what the benchmarks read: examples to train on, and a network whose picture size is open.
 
-usage: make_inputs.py recordings FILE COUNT SECONDS
+usage: make_inputs.py recordings FILE OWN OTHERS EPOCHS SECONDS
        make_inputs.py pictures FILE COUNT SIZE
        make_inputs.py open-size MODEL FILE
 
-All values are seeded. Recordings are noise at 16 kHz, those of class 1 and 0 in turn as long as both last:
-5 of class 1, all others of class 0. The others also go to a file of their own, FILE-others.
+All values are seeded. Recordings are noise at 16 kHz in the order in which the tutorial trains on them; all
+others also go to a file of their own, FILE-others.
 """
 import sys
 from pathlib import Path
@@ -21,11 +21,16 @@ def save(path: str, inputs: np.ndarray, targets: np.ndarray) -> None:
     partial.rename(path)
 
 
-def recordings(path: str, count: int, seconds: int) -> None:
-    values = np.random.default_rng(2).standard_normal((count, 16000 * seconds), np.float32)
-    targets = np.array([index % 2 == 0 and index < 10 for index in range(count)])
-    save(path.replace(".safetensors", "-others.safetensors"), values[~targets], targets[~targets])
-    save(path, values, targets)
+def recordings(path: str, own: int, others: int, epochs: int, seconds: int) -> None:
+    """Every epoch pairs each own recording with another one, of the others shuffled anew."""
+    random = np.random.default_rng(2)
+    mine = random.standard_normal((own, 16000 * seconds), np.float32)
+    theirs = random.standard_normal((others, 16000 * seconds), np.float32)
+    pairs = [(mine[index], theirs[other]) for _ in range(epochs)
+             for index, other in enumerate(random.permutation(others)[:own])]
+    targets = np.tile([1, 0], len(pairs))
+    save(path.replace(".safetensors", "-others.safetensors"), theirs, np.zeros(others))
+    save(path, np.concatenate([np.stack(pair) for pair in pairs]), targets)
 
 
 def pictures(path: str, count: int, size: int) -> None:
@@ -48,8 +53,8 @@ def main() -> None:
     if command == "open-size":
         open_size(*arguments)
     else:
-        path, count, size = arguments
-        {"recordings": recordings, "pictures": pictures}[command](path, int(count), int(size))
+        path, *numbers = arguments
+        {"recordings": recordings, "pictures": pictures}[command](path, *map(int, numbers))
 
 
 if __name__ == "__main__":

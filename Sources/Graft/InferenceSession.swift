@@ -9,7 +9,8 @@ public struct InferenceSession: Sendable {
   /// The values computed, in the order asked for.
   public let outputs: [String]
   private let plan: Plan
-  private let threads: Int?
+  /// How many threads to use, from the next run on; all cores when nil.
+  public var threads: Int?
 
   /// - Parameters:
   ///   - outputs: outputs or inner values to compute; all outputs when nil.

@@ -1,7 +1,7 @@
 /// A 128-bit number that tells contents apart: equal contents give equal numbers, and different ones
 /// in practice different numbers. It is quick and no protection against forgery.
 package struct Fingerprint: Sendable {
-  /// Each takes every fourth word; multiplying by an odd number and rotating lose nothing.
+  /// Each takes every fourth word; what is done to them loses nothing.
   private var lanes: SIMD4<UInt64> = [
     0x9E37_79B9_7F4A_7C15, 0xBF58_476D_1CE4_E5B9, 0x94D0_49BB_1331_11EB, 0xD6E8_FEB8_6659_FD93,
   ]
@@ -36,7 +36,9 @@ package struct Fingerprint: Sendable {
   }
 
   private static func mixed(_ lanes: SIMD4<UInt64>, _ words: SIMD4<UInt64>) -> SIMD4<UInt64> {
-    let product = (lanes ^ words) &* 0x9FB2_1C65_1E98_DF25
+    let sum = lanes ^ words
+    // A product carries upwards only: the shift brings high bits down first.
+    let product = (sum ^ sum &>> 32) &* 0x9FB2_1C65_1E98_DF25
     return product &<< 29 | product &>> 35
   }
 

@@ -11,7 +11,7 @@ final class FeatureCache {
   private let isShared: Bool
   private var memory: [String: [String: Tensor]] = [:]
   private var memoryByteCount = 0
-  /// The fingerprints of examples seen before, by the caller's names for them.
+  /// What examples seen before are called by their contents.
   private var names: [String: String] = [:]
 
   /// - Parameters:
@@ -24,43 +24,40 @@ final class FeatureCache {
     isShared = folder != nil
   }
 
-  /// The features of an example, computed by `make` unless they are kept.
+  /// The features of an example, computed by `make` unless they are kept. Examples with equal contents
+  /// have the same features.
   ///
   /// - Parameters:
   ///   - example: the caller's name for it, the same for the same example.
-  ///   - trunk: what the features are made with; features of another one do not count.
-  ///   - inputs: the example itself, which is what later runs know it by.
+  ///   - trunk: what the features are made with; features of another one in the folder do not count.
+  ///   - inputs: the example itself.
   func features(
     of example: String, trunk: TrunkFingerprint, inputs: () throws -> [String: Tensor],
     make: ([String: Tensor]) throws -> [String: Tensor]
   ) throws -> [String: Tensor] {
-    if let kept = memory[example] { return kept }
+    if let kept = names[example].flatMap({ memory[$0] }) { return kept }
     let given = try inputs()
-    let name = name(of: example, trunk, given)
+    let name = names[example] ?? name(of: given, trunk)
+    names[example] = name
+    if let kept = memory[name] { return kept }
     if let kept = store.features(named: name) {
-      keepInMemory(kept, example)
+      keepInMemory(kept, name)
       return kept
     }
     let features = try make(given)
-    if !keepInMemory(features, example) || isShared { store.keep(features, named: name) }
+    if !keepInMemory(features, name) || isShared { store.keep(features, named: name) }
     return features
   }
 
-  private func name(of example: String, _ trunk: TrunkFingerprint, _ inputs: [String: Tensor])
-    -> String
-  {
-    guard isShared else { return example }
-    if let name = names[example] { return name }
-    let name = trunk.name(of: inputs)
-    names[example] = name
-    return name
+  private func name(of inputs: [String: Tensor], _ trunk: TrunkFingerprint) -> String {
+    isShared ? trunk.name(of: inputs) : TrunkFingerprint.text(of: inputs)
   }
 
   @discardableResult
-  private func keepInMemory(_ features: [String: Tensor], _ example: String) -> Bool {
+  private func keepInMemory(_ features: [String: Tensor], _ name: String) -> Bool {
     let byteCount = features.values.reduce(0) { $0 + $1.byteCount }
     guard memoryByteCount + byteCount <= memoryBudget else { return false }
-    memory[example] = features
+    memory[name] = features
     memoryByteCount += byteCount
     return true
   }

@@ -42,9 +42,9 @@ package final class FeatureStore {
       // They say something about a person: for nobody else to read.
       try FileManager.default.createDirectory(
         at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-      try makeRoom(for: byteCount)
       try SafetensorsFile.write(
         OrderedTable(features.sorted { $0.key < $1.key }), to: path(name))
+      try keepToBudget()
     } catch {}
   }
 
@@ -52,7 +52,7 @@ package final class FeatureStore {
     folder.appending(path: name + ".safetensors").path
   }
 
-  private func makeRoom(for byteCount: Int) throws {
+  private func keepToBudget() throws {
     let keys: Set<URLResourceKey> = [.fileSizeKey, .contentModificationDateKey]
     var files = try FileManager.default.contentsOfDirectory(
       at: folder, includingPropertiesForKeys: Array(keys)
@@ -63,7 +63,7 @@ package final class FeatureStore {
         date: values.contentModificationDate ?? .distantPast
       )
     }
-    var total = files.reduce(byteCount) { $0 + $1.size }
+    var total = files.reduce(0) { $0 + $1.size }
     files.sort { $0.date > $1.date }
     while total > budget, let oldest = files.popLast() {
       try FileManager.default.removeItem(at: oldest.url)

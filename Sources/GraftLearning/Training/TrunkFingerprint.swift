@@ -14,12 +14,17 @@ package final class TrunkFingerprint {
 
   /// What the trunk makes of these inputs is called so in a store of features.
   package func name(of inputs: [String: Tensor]) -> String {
+    text + "-" + Self.text(of: inputs)
+  }
+
+  /// Tells examples apart.
+  static func text(of inputs: [String: Tensor]) -> String {
     var fingerprint = Fingerprint()
     for (name, tensor) in inputs.sorted(by: { $0.key < $1.key }) {
       fingerprint.add(name)
       fingerprint.add(tensor)
     }
-    return text + "-" + fingerprint.text
+    return fingerprint.text
   }
 
   private lazy var text: String = {
