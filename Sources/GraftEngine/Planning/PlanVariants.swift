@@ -54,6 +54,8 @@ final class PlanVariant: Sendable {
   /// Programs that nobody uses at the moment, the last used last.
   private let idle = Mutex<[(key: Key, stage: ProgramStage)]>([])
   private static let largestIdleCount = 4
+  /// Bytes of the memory of programs that are kept.
+  private static let largestIdleMemory = 256 << 20
 
   private struct Key: Equatable {
     let types: [String: TensorType]
@@ -109,7 +111,13 @@ final class PlanVariant: Sendable {
     defer {
       idle.withLock { idle in
         idle.append((key, stage))
-        if idle.count > Self.largestIdleCount { idle.removeFirst() }
+        // The last one stays however large it is: the next run is most often like this one.
+        while idle.count > 1,
+          idle.count > Self.largestIdleCount
+            || idle.reduce(0, { $0 + $1.stage.program.blockByteCount }) > Self.largestIdleMemory
+        {
+          idle.removeFirst()
+        }
       }
     }
     return try body(stage)
