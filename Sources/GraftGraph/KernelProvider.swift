@@ -7,6 +7,8 @@ import GraftTensor
 package protocol KernelProvider: Sendable {
   /// How the provider is called in a plan's listing.
   var name: String { get }
+  /// Whether its kernels must be made and run on the one engine thread.
+  var needsEngineThread: Bool { get }
 
   /// A kernel for the node, and for as many of its followers as one kernel can do.
   ///
@@ -118,6 +120,9 @@ package struct PlannedKernel {
   package var scratchByteCount = 0
   /// The operand that output 0 must hold when the kernel begins, to be added to.
   package var accumulated: Int?
+  /// Operands of output 0's size in whose place it may lie when nobody needs them behind this kernel.
+  /// The plan chooses one at most; no other operand lies there then.
+  package var overwritten: [Int] = []
   package var run: (KernelMemory) throws -> Void
 
   /// An input of the node or of a follower, and the layout the kernel reads it in.

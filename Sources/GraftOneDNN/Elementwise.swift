@@ -5,7 +5,8 @@ import GraftTensor
 /// Activations that take more than a comparison, in whatever layout their input has, and the others
 /// where padding keeps the portable kernels from working in that layout.
 struct Elementwise: OneDNNKernel {
-  let operators = ["Sigmoid", "Tanh", "HardSwish", "Elu", "Gelu"] + Self.comparisons
+  let operators = Self.functions + Self.comparisons
+  static let functions = ["Sigmoid", "Tanh", "HardSwish", "Elu", "Gelu"]
   private static let comparisons = ["Relu", "LeakyRelu"]
 
   func kernel(for request: KernelRequest) throws -> PlannedKernel {

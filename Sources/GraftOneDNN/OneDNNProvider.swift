@@ -6,6 +6,10 @@ import GraftTensor
 /// Kernels of oneDNN, in float32.
 package struct OneDNNProvider: KernelProvider {
   package let name = "oneDNN"
+  /// OpenMP keeps a pool of workers for every thread that calls it.
+  package let needsEngineThread = true
+  /// Element-wise functions for which it has faster kernels than the portable ones.
+  package static let functions = Set(Elementwise.functions)
   private let table: [String: any OneDNNKernel]
 
   package init() {

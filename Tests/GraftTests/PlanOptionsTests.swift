@@ -26,6 +26,12 @@ private let ways: [(name: String, options: PlanOptions)] = {
   var inPlace = none
   inPlace.worksInPlace = true
   ways.append(("in place alone", inPlace))
+  var chains = none
+  chains.providers = [ChainProvider()]
+  chains.fusesKernels = true
+  ways.append(("chains alone", chains))
+  chains.worksInPlace = true
+  ways.append(("chains in place", chains))
   var accelerated = none
   accelerated.providers = PlanOptions.standard.providers
   ways.append(("accelerated kernels alone", accelerated))

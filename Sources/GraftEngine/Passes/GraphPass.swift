@@ -13,7 +13,8 @@ package protocol GraphPass: Sendable {
 /// All passes, in the order in which a plan applies them.
 package let standardGraphPasses: [any GraphPass] = [
   ConstantFolding(), IdentityRemoval(), NormalizationFolding(), GeluFusion(),
-  LayerNormalizationFusion(), CommonSubexpressions(),
+  LayerNormalizationFusion(), TransposeMotion(), ReshapeMerging(), ScaleMerging(),
+  CommonSubexpressions(),
 ]
 
 /// Who makes and who reads the values of a graph, for passes that look for patterns.

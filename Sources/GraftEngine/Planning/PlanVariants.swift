@@ -19,10 +19,11 @@ final class PlanVariants: Sendable {
     self.options = options
   }
 
-  /// Runs `body` where the kernels of the providers may run: on the engine thread, or right here
-  /// when all kernels are the operators' own.
+  /// Runs `body` where the kernels of the providers may run: on the engine thread if one of them
+  /// needs it, else right here.
   func onEngineThread<T>(_ body: () throws -> T) throws -> T {
-    options.providers.isEmpty ? try body() : try EngineThread.shared.run(body)
+    options.providers.contains(where: \.needsEngineThread)
+      ? try EngineThread.shared.run(body) : try body()
   }
 
   func variant(replacing names: [String]) throws -> PlanVariant {

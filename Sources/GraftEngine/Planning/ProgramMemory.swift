@@ -69,12 +69,14 @@ struct ProgramMemory {
     }
     switch step.kernel {
     case .planned(let kernel):
-      guard let accumulated = kernel.accumulated else { return }
-      let input = step.inputs[accumulated]
-      let others = step.inputs.enumerated().filter { $0.offset != accumulated }.map(\.element)
-      if canShare(input, besides: others) {
-        merge(output, into: root[input])
-      } else {
+      let candidates = kernel.accumulated.map { [$0] } ?? kernel.overwritten
+      let input = candidates.first { candidate in
+        let others = step.inputs.enumerated().filter { $0.offset != candidate }.map(\.element)
+        return canShare(step.inputs[candidate], besides: others)
+      }
+      if let input {
+        merge(output, into: root[step.inputs[input]])
+      } else if kernel.accumulated != nil {
         copiesAccumulated.insert(index)
       }
     case .portable(let op, _, let isFlat):

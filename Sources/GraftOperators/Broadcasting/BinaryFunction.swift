@@ -4,7 +4,7 @@ import GraftTensor
 
 /// A function of two numbers, applied to every pair of elements after broadcasting; inputs and
 /// output have one element type.
-package protocol BinaryFunction: NumericOperator {
+package protocol BinaryFunction: NumericOperator, BlockOperator {
   /// The element types that the inputs may have.
   var elementTypes: Set<ElementType> { get }
   func value<T: NumericElement>(_ a: T, _ b: T) -> T
@@ -23,6 +23,14 @@ extension BinaryFunction {
   @inline(__always)
   package func run<T: NumericElement>(_ type: T.Type, _ context: KernelContext) throws {
     try context.mapPairs(Applied<Self, T>(operation: self))
+  }
+
+  @inline(__always)
+  package func blockFunction(_ node: Node, _ inputs: [PlannedValue?], position: Int) throws
+    -> BlockFunction?
+  {
+    guard node.inputs.count == 2 else { return nil }
+    return .pair(Applied<Self, Float>(operation: self), position: position)
   }
 }
 

@@ -34,15 +34,18 @@ struct BroadcastLoop {
   func run(
     _ context: KernelContext, cost: Int = 1, _ row: (Int, SIMD4<Int>, SIMD4<Int>, Int) -> Void
   ) {
+    context.parallel(elementCount, cost: cost) { rows($0, row) }
+  }
+
+  /// Calls `row` for the rows, and parts of rows, in a range of the output's elements.
+  func rows(_ range: Range<Int>, _ row: (Int, SIMD4<Int>, SIMD4<Int>, Int) -> Void) {
     guard let inner = axes.last else { return }
-    context.parallel(elementCount, cost: cost) { range in
-      var position = range.lowerBound
-      while position < range.upperBound {
-        let (rowIndex, column) = position.quotientAndRemainder(dividingBy: inner.size)
-        let count = min(inner.size - column, range.upperBound - position)
-        row(position, starts(ofRow: rowIndex) &+ inner.strides &* column, inner.strides, count)
-        position += count
-      }
+    var position = range.lowerBound
+    while position < range.upperBound {
+      let (rowIndex, column) = position.quotientAndRemainder(dividingBy: inner.size)
+      let count = min(inner.size - column, range.upperBound - position)
+      row(position, starts(ofRow: rowIndex) &+ inner.strides &* column, inner.strides, count)
+      position += count
     }
   }
 

@@ -20,6 +20,11 @@ struct Mean: VariadicFunction {
     }
   }
 
+  /// The division comes behind the fold.
+  func blockFunction(_ node: Node, _ inputs: [PlannedValue?], position: Int) -> BlockFunction? {
+    nil
+  }
+
   let differentiation = Differentiation.rule { builder in
     let dy = builder.outputGradient
     let share = builder.add(

@@ -7,7 +7,7 @@ import GraftTensor
 /// Inputs: x, and optionally the scalars `min` and `max` of its type; the lowest and highest value
 /// without them. Where min > max, y is max. Gradient: dx = dy where min <= x <= max, else 0; none
 /// for min and max. Source: ONNX Clip-13.
-struct Clip: NumericOperator {
+struct Clip: NumericOperator, BlockOperator {
   let name = "Clip"
   let inputCount = 1...3
   let isElementwise = true
@@ -38,11 +38,31 @@ struct Clip: NumericOperator {
     let x = try context.input(0, as: type)
     let y = try context.output(0, as: type)
     context.parallel(try context.output(0).elementCount) { range in
-      for i in range {
-        let raised = x[i] < lowest ? lowest : x[i]
-        y[i] = raised > highest ? highest : raised
-      }
+      for i in range { y[i] = Self.clip(x[i], lowest, highest) }
     }
+  }
+
+  @inline(__always)
+  private static func clip<T: NumericElement>(_ x: T, _ lowest: T, _ highest: T) -> T {
+    let raised = x < lowest ? lowest : x
+    return raised > highest ? highest : raised
+  }
+
+  func blockFunction(_ node: Node, _ inputs: [PlannedValue?], position: Int) throws
+    -> BlockFunction?
+  {
+    func bound(_ index: Int, without: Float) -> Float? {
+      guard index < inputs.count, let bound = inputs[index] else { return without }
+      return bound.constant.flatMap { try? $0.values(as: Float.self).first }
+    }
+    guard position == 0, let lowest = bound(1, without: Float.lowest),
+      let highest = bound(2, without: Float.highest)
+    else { return nil }
+    return BlockFunction(
+      cost: 1,
+      .alone { x, y, count in
+        for i in 0..<count { y[i] = Self.clip(x[i], lowest, highest) }
+      })
   }
 
   let differentiation = Differentiation.rule { builder in

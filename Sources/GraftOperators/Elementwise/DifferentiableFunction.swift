@@ -11,6 +11,9 @@ package protocol ElementwiseDifferentiable: Operator {
 
   /// The kernel of the gradient's node: input 0 is dy, input 1 the argument or value.
   func runGradient(_ context: KernelContext) throws
+
+  /// The gradient's node as a link of a chain.
+  func gradientBlockFunction(_ node: Node, position: Int) throws -> BlockFunction
 }
 
 extension ElementwiseDifferentiable {
@@ -54,5 +57,22 @@ extension DifferentiableFunction {
     context.parallel(try context.output(0).elementCount, cost: 8) { range in
       for i in range { dx[i] = dy[i] * derivative(z[i], parameters) }
     }
+  }
+
+  @inline(__always)
+  package func gradientBlockFunction(_ node: Node, position: Int) throws -> BlockFunction {
+    let product = GradientProduct(function: self, parameters: try parameters(node))
+    return .pair(product, position: position, cost: 8)
+  }
+}
+
+/// dy * f'.
+private struct GradientProduct<Function: DifferentiableFunction>: PairFunction {
+  let function: Function
+  let parameters: Function.Parameters
+
+  @inline(__always)
+  func callAsFunction(_ dy: Float, _ z: Float) -> Float {
+    dy * function.derivative(z, parameters)
   }
 }

@@ -6,7 +6,7 @@ import GraftTensor
 ///
 /// Inputs: dy, and the function's argument or value, whichever its derivative reads; both of one
 /// type and shape. Attributes: `function`, the operator's name, and that operator's own attributes.
-struct ElementwiseGradient: Operator {
+struct ElementwiseGradient: BlockOperator {
   let name = "ElementwiseGradient"
   let domain = graftDomain
   let inputCount = 2...2
@@ -34,6 +34,12 @@ struct ElementwiseGradient: Operator {
 
   func run(_ context: KernelContext) throws {
     try function(context.node).runGradient(context)
+  }
+
+  func blockFunction(_ node: Node, _ inputs: [PlannedValue?], position: Int) throws
+    -> BlockFunction?
+  {
+    try function(node).gradientBlockFunction(node, position: position)
   }
 
   let differentiation = Differentiation.unavailable(because: "it is a gradient itself")

@@ -7,7 +7,7 @@ import GraftTensor
 /// Attribute `approximate`: `none` (default), P(x) = (1 + erf(x / sqrt(2))) / 2; or `tanh`,
 /// P(x) = (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) / 2. Gradient: dx = dy * (P(x) + x * P'(x)).
 /// Source: ONNX Gelu-20.
-struct Gelu: FloatingOperator, ElementwiseDifferentiable {
+struct Gelu: FloatingOperator, ElementwiseDifferentiable, BlockOperator {
   let name = "Gelu"
   let inputCount = 1...1
 
@@ -32,6 +32,20 @@ struct Gelu: FloatingOperator, ElementwiseDifferentiable {
     } else {
       try ExactGelu().run(type, context)
     }
+  }
+
+  func blockFunction(_ node: Node, _ inputs: [PlannedValue?], position: Int) throws
+    -> BlockFunction?
+  {
+    try usesTanh(node)
+      ? TanhGelu().blockFunction(node, inputs, position: position)
+      : ExactGelu().blockFunction(node, inputs, position: position)
+  }
+
+  func gradientBlockFunction(_ node: Node, position: Int) throws -> BlockFunction {
+    try usesTanh(node)
+      ? TanhGelu().gradientBlockFunction(node, position: position)
+      : ExactGelu().gradientBlockFunction(node, position: position)
   }
 
   func runGradient(_ context: KernelContext) throws {

@@ -30,7 +30,7 @@ extension ElementwiseFunction {
 }
 
 /// A function of one floating-point number.
-package protocol UnaryFunction: ElementwiseFunction, FloatingOperator {
+package protocol UnaryFunction: ElementwiseFunction, FloatingOperator, BlockOperator {
   func value<T: FloatingElement>(_ x: T, _ parameters: Parameters) -> T
 }
 
@@ -46,10 +46,22 @@ extension UnaryFunction {
       for i in range { y[i] = value(x[i], parameters) }
     }
   }
+
+  @inline(__always)
+  package func blockFunction(_ node: Node, _ inputs: [PlannedValue?], position: Int) throws
+    -> BlockFunction?
+  {
+    let parameters = try parameters(node)
+    return BlockFunction(
+      cost: 8,
+      .alone { x, y, count in
+        for i in 0..<count { y[i] = value(x[i], parameters) }
+      })
+  }
 }
 
 /// A function of one number of any type with arithmetic.
-package protocol NumericFunction: ElementwiseFunction, NumericOperator {
+package protocol NumericFunction: ElementwiseFunction, NumericOperator, BlockOperator {
   func value<T: NumericElement>(_ x: T, _ parameters: Parameters) -> T
 }
 
@@ -64,5 +76,17 @@ extension NumericFunction {
     context.parallel(try context.output(0).elementCount) { range in
       for i in range { y[i] = value(x[i], parameters) }
     }
+  }
+
+  @inline(__always)
+  package func blockFunction(_ node: Node, _ inputs: [PlannedValue?], position: Int) throws
+    -> BlockFunction?
+  {
+    let parameters = try parameters(node)
+    return BlockFunction(
+      cost: 1,
+      .alone { x, y, count in
+        for i in 0..<count { y[i] = value(x[i], parameters) }
+      })
   }
 }
