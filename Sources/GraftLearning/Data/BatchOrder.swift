@@ -4,6 +4,14 @@ import GraftTensor
 package struct Batch: Sendable, Equatable {
   package let set: Int
   package let rows: [Int]
+
+  package var examples: [ExampleIndex] { rows.map { ExampleIndex(set: set, row: $0) } }
+}
+
+/// One example of several sets.
+package struct ExampleIndex: Sendable, Hashable {
+  package let set: Int
+  package let row: Int
 }
 
 /// The batches of an epoch. A batch holds examples of one set only; the last batch of a set may be

@@ -133,7 +133,7 @@ public struct TrainingRun: AsyncSequence {
 
     private func runBatch() throws -> TrainingEvent {
       let batch = batches[next]
-      let loss = try session.addGradients(batch, of: data, features: cache)
+      let loss = try session.addGradients(batch, of: data, features: cache, later: laterBatches)
       next += 1
       lossSum += loss * Double(batch.rows.count)
       exampleCount += batch.rows.count
@@ -145,6 +145,14 @@ public struct TrainingRun: AsyncSequence {
         isDone = true
       }
       return event
+    }
+
+    /// The batches after the present one, to the end of the next epoch or of the run.
+    private func laterBatches() -> [Batch] {
+      var later = Array(batches[(next + 1)...])
+      if epoch + 1 != options.epochs { later += order.batches(epoch: epoch + 1) }
+      guard let updates = options.updates else { return later }
+      return Array(later.prefix(session.batchCount(toUpdate: firstUpdate + updates) - 1))
     }
 
     private func endEpoch() throws -> TrainingEvent {

@@ -92,14 +92,16 @@ public final class TrainingSession {
 
   /// Runs one batch forward and backward and adds its gradients to those before it.
   ///
+  /// - Parameter later: the batches that come next.
   /// - Returns: the loss.
   /// - Throws: `badData` when the loss is no finite number; nothing has changed then.
-  func addGradients(_ batch: Batch, of data: [ExampleSet], features cache: FeatureCache) throws
-    -> Double
-  {
+  func addGradients(
+    _ batch: Batch, of data: [ExampleSet], features cache: FeatureCache,
+    later: () -> [Batch] = { [] }
+  ) throws -> Double {
     let (graph, results) = try explainingShapes(of: data[batch.set]) {
       let graph = try self.graph(for: data[batch.set])
-      let feeds = try feeds(batch, of: data, graph, cache)
+      let feeds = try feeds(batch, of: data, graph, cache, later: later)
       return (graph, try graph.training.run(feeds, threads: threads))
     }
     guard let loss = results[graph.loss]?.firstNumber else {
@@ -125,6 +127,11 @@ public final class TrainingSession {
   var isUpdateDue: Bool { accumulatedBatches >= options.accumulation }
 
   var hasGradients: Bool { accumulatedBatches > 0 }
+
+  /// How many batches are to come up to the end of an update.
+  func batchCount(toUpdate update: Int) -> Int {
+    (update - updateCount) * options.accumulation - accumulatedBatches
+  }
 
   /// The learning rate of the next update.
   var nextLearningRate: Float { learningRate * options.schedule.factor(step: updateCount + 1) }
@@ -172,10 +179,11 @@ public final class TrainingSession {
     var lossSum = 0.0
     var rightCount = 0
     var count = 0
-    for batch in order.batches(epoch: 0) {
+    let batches = order.batches(epoch: 0)
+    for (index, batch) in batches.enumerated() {
       let (graph, results) = try explainingShapes(of: data[batch.set]) {
         let graph = try self.graph(for: data[batch.set])
-        let feeds = try feeds(batch, of: data, graph, cache)
+        let feeds = try feeds(batch, of: data, graph, cache) { Array(batches[(index + 1)...]) }
         return (graph, try graph.evaluation.run(feeds, threads: threads))
       }
       guard let loss = results[graph.loss]?.firstNumber, let output = results[graph.output] else {
@@ -287,9 +295,13 @@ public final class TrainingSession {
       at: [set.name], fix: "Lower the learning rate, or check these examples")
   }
 
+  /// How many examples ahead features are computed that are not needed yet.
+  private static let farthestFeature = 64
+
   /// The head's inputs for a batch: features, model inputs, targets and changed parameters.
   private func feeds(
-    _ batch: Batch, of data: [ExampleSet], _ graph: TrainingGraph, _ cache: FeatureCache
+    _ batch: Batch, of data: [ExampleSet], _ graph: TrainingGraph, _ cache: FeatureCache,
+    later: () -> [Batch]
   ) throws -> [String: Tensor] {
     let set = data[batch.set]
     var feeds = values
@@ -298,13 +310,17 @@ public final class TrainingSession {
       feeds[name] = try set.inputs[name]?.gathering(rows: batch.rows)
     }
     guard let trunk = graph.trunk else { return feeds }
-    let features = try batch.rows.map { row in
-      // One example at a time, so that its features never depend on its neighbours.
-      try cache.features(of: "\(batch.set)-\(row)", trunk: trunk.fingerprint) {
-        try set.inputs.mapValues { try $0.rows(row..<row + 1) }
-      } make: {
-        try trunk.plan.run($0, threads: threads)
-      }
+    let features = try cache.features(
+      of: batch.examples,
+      later: {
+        // Sets of other shapes have another trunk.
+        later().lazy.filter { Signature(data[$0.set]) == Signature(set) }.flatMap(\.examples)
+          .prefix(Self.farthestFeature).map(\.self)
+      }, trunk: trunk.fingerprint, atOnce: threads
+    ) { example in
+      try data[example.set].inputs.mapValues { try $0.rows(example.row..<example.row + 1) }
+    } make: {
+      try trunk.plan.run(each: $0, threads: threads)
     }
     for name in graph.features {
       feeds[name] = try Tensor.stacking(features.compactMap { $0[name] })
