@@ -16,6 +16,7 @@ extension OperatorRegistry {
       Asinh(),
       Atan(),
       Atanh(),
+      Attention(),
       AveragePool(),
       AveragePoolGradient(),
       BatchNormalization(),
