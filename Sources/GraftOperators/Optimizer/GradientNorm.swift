@@ -21,18 +21,7 @@ struct GradientNorm: FloatingOperator {
     for index in context.inputs.indices {
       let count = try context.input(index).elementCount
       let reducer = DoubleSquareReducer(x: try context.input(index, as: type))
-      // Parts of fixed length, so that the sum does not depend on the number of threads.
-      let length = 65_536
-      let parts = (count + length - 1) / length
-      try withScratch(parts, of: Double.self) { partial in
-        context.parallel(parts, cost: length) { range in
-          for part in range {
-            let start = part * length
-            partial[part] = pairwiseTotal(reducer, start..<min(count, start + length))
-          }
-        }
-        for part in 0..<parts { sum += partial[part] }
-      }
+      sum += try context.total(reducer, count: count)
     }
     try context.output(0, as: type).pointee = T(sum.squareRoot())
   }
