@@ -92,7 +92,7 @@ let package = Package(
   ]
     + [
       "GraftTensorTests", "GraftGraphTests", "GraftOperatorsTests", "GraftEngineTests",
-      "GraftOneDNNTests",
+      "GraftOneDNNTests", "GraftMatrixTests",
       "GraftFormatsTests", "GraftMediaTests", "GraftLearningTests", "GraftTests",
       "GraftCommandsTests",
     ].map { name in

@@ -39,10 +39,10 @@ void graft_matrix_pack(
 
 #if defined(__x86_64__)
 
-// The inner dimension is walked in passes whose part of a panel stays in the second-level cache.
+// The inner dimension is walked in passes, whose part of a panel stays in the second-level cache.
 #define LONGEST_PASS 768
-// Rows that meet one panel after the other; their part of the left matrix stays there too.
-#define ROWS_AT_ONCE 252
+// Rows that meet one panel after the other.
+#define ROWS_AT_ONCE 504
 #define LARGEST_TILE 6
 
 /// One pass over the inner dimension.
@@ -63,7 +63,7 @@ AVX2_INLINE __m256 finish(
   sum = _mm256_mul_ps(sum, _mm256_set1_ps(product->factor));
   if (product->bias != NULL)
     sum = _mm256_add_ps(sum, read(product->bias + column, is_partial, mask));
-  if (product->addend != NULL) {
+  if (product->addend != NULL && product->factor != 1) {
     const float *addend = product->addend + row * product->addend_step + column;
     sum = _mm256_add_ps(sum, read(addend, is_partial, mask));
   }
@@ -86,11 +86,20 @@ AVX2_INLINE void multiply_tile(
   const int width = (int)(product->columns - column);
   const __m256i low_mask = _mm256_cmpgt_epi32(_mm256_set1_epi32(width), order);
   const __m256i high_mask = _mm256_cmpgt_epi32(_mm256_set1_epi32(width - 8), order);
+  // The first pass adds to nothing, or to the addend; every other one to what the one before left.
+  const float *start = result;
+  int64_t start_step = product->result_step;
+  if (pass->is_first) {
+    start = product->factor == 1 && product->addend != NULL
+      ? product->addend + row * product->addend_step + column : NULL;
+    start_step = product->addend_step;
+  }
   __m256 sums[LARGEST_TILE][2];
   for (int index = 0; index < rows; index++) {
-    float *line = result + index * product->result_step;
-    sums[index][0] = pass->is_first ? _mm256_setzero_ps() : read(line, is_partial, low_mask);
-    sums[index][1] = pass->is_first ? _mm256_setzero_ps() : read(line + 8, is_partial, high_mask);
+    sums[index][0] = sums[index][1] = _mm256_setzero_ps();
+    if (start == NULL) continue;
+    sums[index][0] = read(start + index * start_step, is_partial, low_mask);
+    sums[index][1] = read(start + index * start_step + 8, is_partial, high_mask);
   }
   for (int64_t index = 0; index < pass->count; index++) {
     const __m256 low = _mm256_loadu_ps(right), high = _mm256_loadu_ps(right + 8);

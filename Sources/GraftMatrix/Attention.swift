@@ -40,7 +40,8 @@ struct Attention {
       throw KernelDeclined("a mask of shape \(shape)")
     }
     let maskRows = shape.rank > 1 ? shape[shape.rank - 2] : 1
-    let batch = try Shape(Array(queries.dropLast(2))).broadcast(with: Shape(Array(keys.dropLast(2))))
+    let batch = try Shape(Array(queries.dropLast(2))).broadcast(
+      with: Shape(Array(keys.dropLast(2))))
     let maskStarts = try BatchStarts(batch, Shape(Array(shape.dropLast(2)))).starts
     guard maskRows == 1 || maskRows == rows, maskStarts.count == starts.count else {
       throw KernelDeclined("a mask of shape \(shape)")

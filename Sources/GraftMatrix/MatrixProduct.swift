@@ -123,7 +123,7 @@ struct MatrixProduct {
       try batch == 1 ? runOne(memory) : runBatch(memory)
     }
     kernel.absorbedCount = absorbedCount
-    if let addend { kernel.overwritten = [addend] }
+    if let addend, factor == 1 { kernel.overwritten = [addend] }
     if batch > 1 || !isRightConstant {
       kernel.scratchByteCount = right.byteCount * (batch == 1 ? 1 : batchParts)
     }

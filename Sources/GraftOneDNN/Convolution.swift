@@ -14,7 +14,7 @@ struct Convolution: OneDNNKernel {
     let geometry = try ConvolutionGeometry(
       request.node, input: x.type.shape, weights: w.type.shape)
     let parts = Parts(
-      geometry: geometry, bias: try request.input(2).map { $0.type.shape.dimensions },
+      geometry: geometry, bias: request.input(2).map(\.type.shape.dimensions),
       epilogue: try Epilogue(request.followers, destination: y.shape.dimensions))
     let primitive = try parts.primitive(geometry.window)
     // Wide padding is no case for oneDNN's direct kernels, but a padded input is.

@@ -37,7 +37,7 @@ typedef struct {
   float factor;
   /// One number for each column, or null.
   const float *bias;
-  /// [rows, columns] in rows `addend_step` numbers apart, or null; may be `result`.
+  /// [rows, columns] in rows `addend_step` numbers apart, or null. May be `result` if `factor` is 1.
   const float *addend;
   int64_t addend_step;
   float lowest, highest;
