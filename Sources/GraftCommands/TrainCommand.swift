@@ -136,7 +136,7 @@ enum TrainCommand: Command {
     do {
       for try await event in try session.fit(data, options) {
         try report(event, options, log, console)
-        last = event
+        if event.kind == .batch || event.kind == .epoch { last = event }
         if interrupt.isRequested { return false }
       }
     } catch let error as GraftError where error.code == .cancelled {
@@ -164,6 +164,7 @@ enum TrainCommand: Command {
       console.progress(fraction, "epoch \(event.epoch), loss \(event.loss.short)")
     case .epoch:
       console.print("epoch \(event.epoch): loss \(event.loss.short)")
+    case .begin, .checkpoint, .end: break
     }
   }
 

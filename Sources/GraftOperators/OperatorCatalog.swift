@@ -145,6 +145,7 @@ extension OperatorRegistry {
       SGDUpdate(),
       ScatterElements(),
       ScatterND(),
+      SeededDropout(),
       Selu(),
       ShapeOperator(),
       Sigmoid(),
