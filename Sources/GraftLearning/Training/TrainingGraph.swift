@@ -51,22 +51,22 @@ struct TrainingGraph {
     options: TrainingOptions, example: [String: TensorType], targetType: ElementType
   ) throws {
     let registry = OperatorRegistry.standard
-    let inference = source.pruned(to: source.outputs(named: output))
-    let forward = inference.withoutDropout
-    let draw = NameSource(avoiding: inference.valueNames).fresh("graft/draw")
+    let attached = try AttachedLoss(loss, to: source, output, targetType, example)
+    let (target, lossName) = (attached.target, attached.loss)
+    let whole = attached.graph.pruned(
+      to: source.outputs(named: output) + [Feature(name: lossName, type: .unknown)])
+    let forward = whole.withoutDropout
+    let draw = NameSource(avoiding: whole.valueNames).fresh("graft/draw")
     let dropping =
       options.dropout == .off
-      ? forward : inference.usingDropout(seed: options.dropoutSeed, draw: draw)
-    let (withStatistics, statistics) = dropping.usingBatchStatistics { node in
+      ? forward : whole.usingDropout(seed: options.dropoutSeed, draw: draw)
+    let (trainingForward, statistics) = dropping.usingBatchStatistics { node in
       switch options.batchNormalization {
       case .auto: node.inputs[1...2].contains(where: trainable.contains)
       case .train: true
       case .frozen: false
       }
     }
-    let (trainingForward, target, lossName) = try Self.adding(
-      loss, to: withStatistics, output, targetType)
-    let (evaluationGraph, _, _) = try Self.adding(loss, to: forward, output, targetType)
     let (backward, gradients) = try trainingForward.differentiated(
       lossName, withRespectTo: trainable, registry: registry)
     guard !gradients.isEmpty else {
@@ -77,10 +77,10 @@ struct TrainingGraph {
         fix: "Choose parameters on the way to that output, or another output")
     }
     let results = [lossName] + gradients.values.sorted() + statistics.map(\.update)
-    let whole = backward.pruned(to: results.map { Feature(name: $0, type: .unknown) })
+    let needed = backward.pruned(to: results.map { Feature(name: $0, type: .unknown) })
     let split = try TrunkSplit(
-      whole, trainable: Set(trainable), targets: [target], exampleTypes: example,
-      registry: registry)
+      needed, trainable: Set(trainable), targets: Set([target] + attached.furtherTargets),
+      exampleTypes: example, registry: registry)
     training = try Plan(split.head, registry: registry, options: .standard)
     trunk = try split.trunk.map { graph in
       (
@@ -90,7 +90,7 @@ struct TrainingGraph {
     }
     let evaluationOutputs = [lossName, output].map { Feature(name: $0, type: .unknown) }
     evaluation = try Plan(
-      evaluationGraph.pruned(to: evaluationOutputs, given: split.features), registry: registry,
+      forward.pruned(to: evaluationOutputs, given: split.features), registry: registry,
       options: .standard)
     features = split.features
     headInputs = Array(
@@ -104,22 +104,6 @@ struct TrainingGraph {
     self.draw = draw
     self.gradients = gradients
     self.statistics = statistics
-  }
-
-  private static func adding(
-    _ loss: Loss, to graph: Graph, _ output: String, _ targetType: ElementType
-  ) throws -> (graph: Graph, target: String, loss: String) {
-    let isInteger = !targetType.isFloatingPoint && targetType != .bool
-    guard !loss.isClassification || isInteger else {
-      throw GraftError(
-        .typeMismatch, "the targets are \(targetType); \(loss.name) takes class numbers",
-        fix: "Store the targets as int64, or choose another loss")
-    }
-    var builder = GraphBuilder(graph, scope: "graft/training")
-    let names = NameSource(avoiding: graph.valueNames)
-    let target = builder.input(Feature(name: names.fresh("graft/target"), type: .unknown))
-    let value = try loss.build(&builder, output, target)
-    return (builder.graph, target, value)
   }
 }
 
