@@ -8,7 +8,7 @@ import GraftTensor
 extension TrainingSession {
   func check(_ set: ExampleSet) throws {
     for feature in source.graph.pruned(to: source.graph.outputs(named: output)).requiredInputs {
-      guard let tensor = set.inputs[feature.name] else {
+      guard let given = set.inputTypes[feature.name] else {
         throw GraftError(
           .badData, "there is no tensor for the input '\(feature.name)'", at: [set.name],
           fix:
@@ -16,6 +16,8 @@ extension TrainingSession {
         )
       }
       try locating(set.name) {
+        let tensor = try Tensor(
+          shapeOnly: Shape([set.count] + given.shape.dropFirst()), given.elementType)
         if case .tensor(let type, let shape?) = feature.type, case .fixed? = shape.first {
           let open = FeatureType.tensor(type, shape: [.unknown] + shape.dropFirst())
           try Feature(name: feature.name, type: open).check(tensor)
@@ -44,7 +46,7 @@ extension TrainingSession {
       return try body()
     } catch let error as GraftError where error.code != .cancelled {
       // A first example shows the output's shape also where the model leaves it open.
-      let inputs = try set.inputs.mapValues { try $0.rows(0..<1) }
+      let inputs = try set.load(row: 0)
       guard
         let plan = try? Plan(
           source.graph, outputs: [output], registry: .standard, options: .standard),
@@ -60,9 +62,10 @@ extension TrainingSession {
 
   /// Training has left the finite numbers: what, when, and on which examples.
   func notFinite(_ what: String, _ batch: Batch, of set: ExampleSet) -> GraftError {
-    let tensors = set.inputs.sorted { $0.key < $1.key } + [(key: "target", value: set.targets)]
-    for (name, tensor) in tensors {
-      for row in batch.rows where (try? tensor.rows(row..<row + 1).isFinite) == false {
+    for (row, variant) in zip(batch.rows, set.variants(of: batch)) {
+      var tensors = (try? set.load(row: row, variant: variant)) ?? [:]
+      tensors["target"] = try? set.targets.rows(row..<row + 1)
+      for (name, tensor) in tensors.sorted(by: { $0.key < $1.key }) where !tensor.isFinite {
         return GraftError(
           .badData,
           "\(what) at step \(updateCount + 1): row \(row) of '\(name)', counted from 0, holds a "
