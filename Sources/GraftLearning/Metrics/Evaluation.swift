@@ -7,7 +7,7 @@ public struct Evaluation: Sendable, Codable, Equatable {
   public let exampleCount: Int
   /// With a loss of classes, or one of probabilities (then class 0 means no and class 1 yes).
   public let classification: ClassificationMetrics?
-  /// With every other loss.
+  /// With every other loss that compares as many outputs as targets.
   public let regression: RegressionMetrics?
 
   package init(
@@ -53,6 +53,8 @@ struct EvaluationSums {
       try metrics.add(output, probabilities: targets)
       classification = metrics
     case .values:
+      // A loss of the user's own may compare what has other shapes.
+      guard output.elementCount == targets.elementCount else { return }
       var metrics = regression ?? RegressionMetrics()
       try metrics.add(output, targets: targets)
       regression = metrics
