@@ -42,13 +42,14 @@ struct EvaluationSums {
     lossSum += loss * Double(rowCount)
     count += rowCount
     switch kind {
-    case .classes:
+    case .classes(let ignored):
       var metrics =
         classification
         ?? ClassificationMetrics(classCount: output.shape.rank > 1 ? output.shape[1] : 0)
-      try metrics.add(output, classes: targets)
+      try metrics.add(output, classes: targets, ignoring: ignored)
       classification = metrics
     case .probabilities:
+      guard output.elementCount == targets.elementCount else { return }
       var metrics = classification ?? ClassificationMetrics(classCount: 2)
       try metrics.add(output, probabilities: targets)
       classification = metrics
@@ -71,8 +72,8 @@ struct EvaluationSums {
 extension Loss {
   /// What targets mean.
   enum TargetKind {
-    /// Class numbers.
-    case classes
+    /// Class numbers, one of which may count for nothing.
+    case classes(ignoring: Int?)
     /// Numbers from 0 to 1, compared with logits.
     case probabilities
     /// Any numbers.
@@ -80,7 +81,7 @@ extension Loss {
   }
 
   var targetKind: TargetKind {
-    if isClassification { return .classes }
+    if isClassification { return .classes(ignoring: ignoredClass) }
     return targetRange == 0...1 ? .probabilities : .values
   }
 }
