@@ -85,3 +85,30 @@ final class FeatureCache {
     return true
   }
 }
+
+/// One example of several sets, or a variant of it.
+struct ExampleIndex: Hashable {
+  let set: Int
+  let row: Int
+  let variant: Int?
+}
+
+extension [ExampleSet] {
+  /// How many examples ahead features are computed that are not needed yet.
+  private static var farthest: Int { 64 }
+
+  func examples(of batch: Batch) -> [ExampleIndex] {
+    zip(batch.rows, self[batch.set].variants(of: batch)).map {
+      ExampleIndex(set: batch.set, row: $0, variant: $1)
+    }
+  }
+
+  /// The next of the examples that have the same frozen layers as those of `set`.
+  func examples(of batches: [Batch], like set: ExampleSet) -> [ExampleIndex] {
+    let alike = batches.lazy.filter { batch in
+      self[batch.set].keepsFeatures && self[batch.set].inputTypes == set.inputTypes
+        && self[batch.set].targets.elementType == set.targets.elementType
+    }
+    return Array(alike.flatMap(examples).prefix(Self.farthest))
+  }
+}
