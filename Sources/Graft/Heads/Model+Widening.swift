@@ -7,10 +7,10 @@ extension Model {
   /// Adds classes to the last fully connected layer; what it knows of the others stays.
   ///
   /// The weights of the old classes keep their bytes. A new class starts as the mean of the old ones,
-  /// with noise of a thousandth of their size: no old class's logit is below the new one's, so every
-  /// prediction stays what it was until something is learned. With features of a new class its start
-  /// is moved so that its logit is the largest at the mean of them, and falls towards the mean of the
-  /// old classes' features. Functions behind the layer that work on any number of classes, such as a
+  /// with noise of a thousandth of their size. A mean is never above the largest: predictions stay what
+  /// they were until something is learned, but for ties within the noise. With features of a new class its
+  /// start is moved so that its logit is the largest at their mean and falls towards the mean of the old
+  /// classes' features. Functions behind the layer that work on any number of classes, such as a
   /// softmax, stay; the new classes are appended to the model's labels.
   ///
   /// - Parameters:

@@ -21,7 +21,8 @@ struct FeatureRows: Sendable {
     let isOneExample = dimension == elements && (wanted ?? 1) == 1
     count = isOneExample ? 1 : first
     self.dimension = dimension ?? (first > 0 ? elements / first : 0)
-    guard self.dimension > 0, count > 0, count * self.dimension == elements else {
+    let (product, overflow) = count.multipliedReportingOverflow(by: self.dimension)
+    guard self.dimension > 0, count > 0, !overflow, product == elements else {
       throw Self.misfit(features.shape, dimension, wanted)
     }
     if let wanted, wanted != count {
