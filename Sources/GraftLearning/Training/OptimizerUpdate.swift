@@ -8,7 +8,7 @@ import GraftTensor
 struct OptimizerUpdate {
   private let plan: Plan
   private let parameters: [String]
-  private let stateNames: [String]
+  let stateNames: [String]
 
   /// The value names of the update graph for one parameter.
   private struct Names {

@@ -14,17 +14,20 @@ public final class TrainingSession {
   /// The names of the parameters that train.
   public let trainable: [String]
   /// How many updates there have been.
-  public private(set) var updateCount = 0
+  public internal(set) var updateCount = 0
+  /// What an app wants to keep with the training: it goes into checkpoints.
+  public var properties: [String: TrainingProperty] = [:]
 
   private var source: Model
   private let output: String
   private let loss: Loss
   private let options: TrainingOptions
   private let threads: Int
-  private let update: OptimizerUpdate
+  let optimizer: Optimizer
+  let update: OptimizerUpdate
   /// The changed values: trainable parameters and running statistics.
   private var values: [String: Tensor] = [:]
-  private var optimizerState: [String: Tensor] = [:]
+  var optimizerState: [String: Tensor] = [:]
   private var gradientSum: [String: Tensor] = [:]
   private var accumulatedBatches = 0
   private var prepared: (signature: Signature, graph: TrainingGraph)?
@@ -63,6 +66,7 @@ public final class TrainingSession {
     self.output = output
     self.loss = loss
     self.options = options
+    self.optimizer = optimizer
     self.threads = options.threads ?? availableThreads
     self.trainable = try trainable.parameters(of: model.graph)
     self.learningRate = optimizer.learningRate
