@@ -244,7 +244,7 @@ struct MixedLossTests {
       (
         .sum([LossTerm(.crossEntropy, weight: .nan)]), "the weight of the loss cross entropy is nan"
       ),
-      (.sum([LossTerm(.meanSquaredError, output: "aeg")]), "Did you mean 'age'?"),
+      (.sum([LossTerm(.meanSquaredError, output: "agee")]), "Did you mean 'age'?"),
       (wrongTarget, "'ages' is float64; cross entropy takes class numbers"),
       (.crossEntropy(labelSmoothing: 2), "the label smoothing is 2.0"),
     ]
