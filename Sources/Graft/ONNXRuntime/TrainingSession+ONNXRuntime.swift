@@ -53,8 +53,8 @@ extension TrainingSession {
 
   /// The optimizer's state under ONNX Runtime's names.
   private func onnxRuntimeMoments() throws -> OrderedTable<OrderedTable<Tensor>> {
-    switch startingOptimizer.method {
-    case .adamW:
+    switch optimizerMethod {
+    case .adam, .adamW:
       return OrderedTable(
         try moments().map { parameter, tensors in
           (
@@ -62,7 +62,7 @@ extension TrainingSession {
             OrderedTable(tensors.enumerated().map { ("momentum\($0.offset)", $0.element) })
           )
         })
-    case .sgd:
+    case .sgd(momentum: 0, _, _):
       // ONNX Runtime keeps a moment for SGD as well, which it never uses.
       let parameters = changedParameters
       return OrderedTable(
@@ -71,6 +71,10 @@ extension TrainingSession {
             (name, OrderedTable([("momentum0", try Tensor(zeros: $0.shape, $0.elementType))]))
           }
         })
+    default:
+      throw GraftError(
+        .unsupported, "ONNX Runtime has only AdamW and SGD without momentum",
+        fix: "Write the checkpoint without the optimizer's state")
     }
   }
 }

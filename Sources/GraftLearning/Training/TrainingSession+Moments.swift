@@ -3,8 +3,8 @@ import GraftGraph
 import GraftTensor
 
 extension TrainingSession {
-  /// How gradients change the parameters; its learning rate is that of the session's beginning.
-  package var startingOptimizer: Optimizer { optimizer }
+  /// The rule by which gradients change the parameters.
+  package var optimizerMethod: Optimizer.Method { optimizer.method }
 
   /// What the optimizer keeps for each trainable parameter, in its own order: of AdamW the first
   /// moment, then the second. Zeros before the first update.
