@@ -25,9 +25,9 @@ private func example() throws -> ORTCheckpoint {
       step: 7, initialLearningRate: 0.25,
       moments: OrderedTable([("weight", OrderedTable([("momentum0", weight)]))]))
   ]
-  checkpoint.properties = OrderedTable([
-    ("epoch", .int(-3)), ("loss", .float(0.5)), ("note", .string("größer")),
-  ])
+  checkpoint.properties["epoch"] = .int(-3)
+  checkpoint.properties["loss"] = .float(0.5)
+  checkpoint.properties["note"] = .string("größer")
   return checkpoint
 }
 

@@ -100,7 +100,8 @@ struct ONNXRuntimeArtifactsTests {
     #expect(second.updateCount == 3)
     #expect(second.properties == first.properties)
     let losses = try await folder.train(first, steps: 4...6)
-    #expect(try await folder.train(second, steps: 4...6) == losses)
+    let resumed = try await folder.train(second, steps: 4...6)
+    #expect(resumed == losses)
     for (parameter, value) in first.changedParameters {
       #expect(second.changedParameters[parameter]?.data == value.data, "\(parameter)")
     }
