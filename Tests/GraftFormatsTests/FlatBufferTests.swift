@@ -58,7 +58,7 @@ struct FlatBufferTests {
   }
 
   @Test func `fields of every kind are read back`() throws {
-    try read(try encode(everything)) { root in
+    try read(try encode(everything)) { root throws in
       #expect(try root.integer(0, UInt8.self) == 200)
       #expect(try root.integer(1, Int64.self) == -5)
       #expect(try root.integer(2, Int16.self) == -300)
@@ -79,7 +79,7 @@ struct FlatBufferTests {
   }
 
   @Test func `fields that are left out have their defaults`() throws {
-    try read(try encode { $0.integer(2, Int32(1)) }) { root in
+    try read(try encode { $0.integer(2, Int32(1)) }) { root throws in
       for field in [0, 1, 3, 1000, -1] {
         #expect(try root.has(field) == false)
         #expect(try root.integer(field, Int32.self, default: 9) == 9)
@@ -103,7 +103,7 @@ struct FlatBufferTests {
       8, 0, 0, 0, 44, 1,  // the table: back to the vtable, the field
     ]
     #expect(try encode { $0.integer(1, UInt16(300)) } == bytes)
-    try read(bytes) { #expect(try $0.integer(1, UInt16.self) == 300) }
+    try read(bytes) { root throws in #expect(try root.integer(1, UInt16.self) == 300) }
   }
 
   @Test func `everything lies at a multiple of its size`() throws {
