@@ -7,14 +7,14 @@ public struct HyperParameter: Sendable, Hashable, Codable {
     case number(Double)
     case text(String)
     /// No limit, no end, no seed.
-    case none
+    case off
 
     public var description: String {
       switch self {
       case .number(let number):
         Int(exactly: number).map(String.init) ?? "\(number)"
       case .text(let text): text
-      case .none: "none"
+      case .off: "off"
       }
     }
   }
@@ -24,7 +24,7 @@ public struct HyperParameter: Sendable, Hashable, Codable {
     /// Finite numbers from `minimum` on, without it when `excludesMinimum`, and up to `maximum`,
     /// without it when `excludesMaximum`.
     case numbers(
-      minimum: Double, excludesMinimum: Bool, maximum: Double = .greatestFiniteMagnitude,
+      minimum: Double, excludesMinimum: Bool, maximum: Double = .infinity,
       excludesMaximum: Bool = false)
     case wholeNumbers(minimum: Int, maximum: Int = 1 << 53)
     case choices([String])
@@ -38,7 +38,7 @@ public struct HyperParameter: Sendable, Hashable, Codable {
       switch self {
       case .numbers(let minimum, let excludesMinimum, let maximum, let excludesMaximum):
         let low = HyperParameter.Value.number(minimum)
-        if maximum == .greatestFiniteMagnitude {
+        if maximum == .infinity {
           return excludesMinimum ? "numbers above \(low)" : "numbers of at least \(low)"
         }
         return "numbers \(excludesMinimum ? "above" : "from") \(low) "
@@ -50,14 +50,18 @@ public struct HyperParameter: Sendable, Hashable, Codable {
       }
     }
 
+    /// The number as training keeps it.
+    private static func kept(_ number: Double) -> Double { Double(Float(number)) }
+
     func contains(_ value: Value) -> Bool {
       switch (self, value) {
       case (
         .numbers(let minimum, let excludesMinimum, let maximum, let excludesMaximum),
         .number(let number)
       ):
-        number.isFinite && (excludesMinimum ? number > minimum : number >= minimum)
-          && (excludesMaximum ? number < maximum : number <= maximum)
+        Self.kept(number).isFinite
+          && (excludesMinimum ? Self.kept(number) > minimum : Self.kept(number) >= minimum)
+          && (excludesMaximum ? Self.kept(number) < maximum : Self.kept(number) <= maximum)
       case (.wholeNumbers(let minimum, let maximum), .number(let number)):
         Int(exactly: number).map { $0 >= minimum && $0 <= maximum } ?? false
       case (.choices(let choices), .text(let text)): choices.contains(text)
@@ -72,7 +76,7 @@ public struct HyperParameter: Sendable, Hashable, Codable {
   public let value: Value
   public let defaultValue: Value
   public let allowed: Allowed
-  /// Whether it may be `none`.
+  /// Whether it may be `off`.
   public let isOptional: Bool
 
   init(
@@ -89,11 +93,11 @@ public struct HyperParameter: Sendable, Hashable, Codable {
 
   /// - Throws: `invalidArgument` naming the value and what is allowed.
   func check(_ value: Value) throws {
-    guard !allowed.contains(value), !(isOptional && value == .none) else { return }
+    guard !allowed.contains(value), !(isOptional && value == .off) else { return }
     throw GraftError(
       .invalidArgument,
       "the hyper-parameter '\(name)' cannot be \(value): it takes \(allowed)"
-        + (isOptional ? ", or none" : ""))
+        + (isOptional ? ", or off" : ""))
   }
 }
 
@@ -123,7 +127,11 @@ extension HyperParameter.Value {
 
   init(_ value: Float) { self = .number(Double(value)) }
 
-  init(_ value: Float?) { self = value.map(Self.init) ?? .none }
+  init(_ value: Float?) {
+    if let value { self = .number(Double(value)) } else { self = .off }
+  }
 
-  init(_ value: Int?) { self = value.map { .number(Double($0)) } ?? .none }
+  init(_ value: Int?) {
+    if let value { self = .number(Double(value)) } else { self = .off }
+  }
 }
