@@ -65,7 +65,7 @@ enum TrainCommand: Command {
     }
     let path = arguments.positionals[0]
     let model = try Model(contentsOf: URL(fileURLWithPath: path))
-    let data = try files.map { try examples($0, model) }
+    let data = try files.map { try ExampleSet(safetensors: URL(fileURLWithPath: $0)) }
     let session = try locating(path) {
       try TrainingSession(
         model, output: arguments.string("--output"), trainable: selection, loss: loss,
@@ -173,19 +173,6 @@ enum TrainCommand: Command {
       case loss
       case learningRate = "learning_rate"
     }
-  }
-
-  private static func examples(_ path: String, _ model: Model) throws -> ExampleSet {
-    let tensors = try SafetensorsFile(path: path).tensors
-    guard let target = tensors["target"] else {
-      throw GraftError(
-        .badData, "there is no tensor 'target'", at: [path],
-        fix: "Store the labels or target values under the name 'target'")
-    }
-    let inputs = tensors.filter { name, _ in name != "target" }
-    return try ExampleSet(
-      name: path, inputs: Dictionary(uniqueKeysWithValues: inputs.map { ($0, $1) }),
-      targets: target)
   }
 
   private static func selection(_ arguments: Arguments) throws -> ParameterSelection {
