@@ -58,6 +58,9 @@ struct LabeledFolderTests {
       withDestinationURL: folder.url.appending(path: "a/1.jpg"))
     try files.createSymbolicLink(
       at: folder.url.appending(path: "b/circle"), withDestinationURL: folder.url)
+    try files.createSymbolicLink(
+      at: folder.url.appending(path: "a/to b"),
+      withDestinationURL: folder.url.appending(path: "b"))
     try put("elsewhere of c/c.jpg")
     try files.moveItem(
       at: folder.url.appending(path: "elsewhere of c"),

@@ -109,6 +109,6 @@ extension [ExampleSet] {
       self[batch.set].keepsFeatures && self[batch.set].inputTypes == set.inputTypes
         && self[batch.set].targets.elementType == set.targets.elementType
     }
-    return Array(alike.flatMap(examples).prefix(Self.farthest))
+    return [ExampleIndex](alike.flatMap { examples(of: $0) }.prefix(Self.farthest))
   }
 }
