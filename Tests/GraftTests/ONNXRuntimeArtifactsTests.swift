@@ -177,8 +177,9 @@ struct ONNXRuntimeArtifactsTests {
     let folder = try ArtifactFolder("mlp_regressor")
     let session = try folder.artifacts().session(checkpoint: "checkpoint_step10")
     let set = folder.data[0]
+    let rows = Array(0..<set.count)
     let flat = try ExampleSet(
-      inputs: set.inputs, targets: set.targets.reshaped(to: [set.count]))
+      inputs: set.load(rows: rows, variants: rows.map { _ in nil }), targets: set.targets.reshaped(to: [set.count]))
     let expected = try session.evaluate([set], batchSize: set.count).loss
     #expect(try session.evaluate([flat], batchSize: set.count).loss == expected)
   }
