@@ -1,0 +1,85 @@
+import Foundation
+import GraftDiagnostics
+import GraftGraph
+import GraftTensor
+
+/// Writes a run's folder while the run goes on.
+///
+/// What cannot be written, as on a full disk, is told once and tried again later; training is never
+/// ended by it. The recorder belongs to one thread or task.
+package final class RunRecorder {
+  package let folder: RunFolder
+  /// Which start of the run this is, counted from 1.
+  package let run: Int
+  package private(set) var history: RunHistory
+
+  private let lock: RunLock
+  private let log: RunLog
+  private let report: (RunEvent) -> Void
+  /// The files whose last writing failed.
+  private var failing: Set<String> = []
+
+  /// Takes over a run's folder, which may be new.
+  ///
+  /// - Parameter report: is given every event, warnings about files included.
+  /// - Throws: `inputOutput` when the folder cannot be made or written or another process writes it.
+  package init(_ folder: RunFolder, report: @escaping (RunEvent) -> Void) throws {
+    try folder.make()
+    self.folder = folder
+    self.report = report
+    lock = try RunLock(folder)
+    log = RunLog(folder)
+    var problem: (any Error)?
+    do {
+      history = try RunHistory(contentsOf: folder)
+    } catch {
+      // The log tells the same; the damaged file is kept beside.
+      history = RunHistory(replaying: RunLogReader(folder).newEvents())
+      if (error as? GraftError)?.code != .notFound {
+        problem = error
+        let aside = folder.url.appending(path: "history.damaged.json")
+        try? FileManager.default.removeItem(at: aside)
+        try? FileManager.default.moveItem(at: folder.history, to: aside)
+      }
+    }
+    run = (history.runs.last?.run ?? 0) + 1
+    if let problem { warn("\(problem)") }
+  }
+
+  /// Takes in an event: a line of the log, and at the ends of epochs and of the run history and curves.
+  package func record(_ event: RunEvent) {
+    var event = event
+    event.run = run
+    write(folder.log) { try log.append(event) }
+    history.observe(event)
+    switch event.event {
+    case .begin: write(folder.history) { try history.write(to: folder) }
+    case .epoch, .end:
+      write(folder.history) { try history.write(to: folder) }
+      write(folder.curves) {
+        try RunFile.write(Data(RunCurves.svg(history).utf8), to: folder.curves)
+      }
+    case .batch, .checkpoint, .warning: break
+    }
+    report(event)
+  }
+
+  /// Tells of something that went wrong and does not end the run.
+  package func warn(_ message: String) {
+    var event = RunEvent(.warning, run: run)
+    event.message = message
+    try? log.append(event)
+    report(event)
+  }
+
+  /// Does `body`, which writes `file`; a failure is told the first time in a row.
+  private func write(_ file: URL, _ body: () throws -> Void) {
+    do {
+      try body()
+      failing.remove(file.path)
+    } catch {
+      guard failing.insert(file.path).inserted else { return }
+      warn("\(error) Training goes on.")
+    }
+  }
+}
