@@ -9,6 +9,8 @@ package struct RunEvent: Codable, Sendable, Equatable {
     case epoch
     /// A state was written from which the run can go on.
     case checkpoint
+    /// A file with a result was written.
+    case file
     /// Something went wrong that does not end the run.
     case warning
     case end

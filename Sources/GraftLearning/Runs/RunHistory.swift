@@ -80,7 +80,7 @@ package struct RunHistory: Codable, Sendable, Equatable {
       guard let last = runs.indices.last else { return }
       runs[last].ended = event.time
       runs[last].outcome = event.outcome
-    case .batch, .checkpoint, .warning: break
+    case .batch, .checkpoint, .file, .warning: break
     }
   }
 

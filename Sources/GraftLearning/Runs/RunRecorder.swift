@@ -18,6 +18,8 @@ package final class RunRecorder {
   private let report: (RunEvent) -> Void
   /// The files whose last writing failed.
   private var failing: Set<String> = []
+  /// Epochs may be shorter than the disk likes.
+  private var lastWriting: ContinuousClock.Instant?
 
   /// Takes over a run's folder, which may be new.
   ///
@@ -29,12 +31,14 @@ package final class RunRecorder {
     self.report = report
     lock = try RunLock(folder)
     log = RunLog(folder)
+    let replayed = RunHistory(replaying: RunLogReader(folder).newEvents())
     var problem: (any Error)?
     do {
-      history = try RunHistory(contentsOf: folder)
+      // The log is written at once, the history now and then.
+      let written = try RunHistory(contentsOf: folder)
+      history = written.epochs.count > replayed.epochs.count ? written : replayed
     } catch {
-      // The log tells the same; the damaged file is kept beside.
-      history = RunHistory(replaying: RunLogReader(folder).newEvents())
+      history = replayed
       if (error as? GraftError)?.code != .notFound {
         problem = error
         let aside = folder.url.appending(path: "history.damaged.json")
@@ -53,13 +57,9 @@ package final class RunRecorder {
     write(folder.log) { try log.append(event) }
     history.observe(event)
     switch event.event {
-    case .begin: write(folder.history) { try history.write(to: folder) }
-    case .epoch, .end:
-      write(folder.history) { try history.write(to: folder) }
-      write(folder.curves) {
-        try RunFile.write(Data(RunCurves.svg(history).utf8), to: folder.curves)
-      }
-    case .batch, .checkpoint, .warning: break
+    case .begin, .end: writeHistory()
+    case .epoch where lastWriting.map { .now - $0 > .seconds(1) } ?? true: writeHistory()
+    case .batch, .epoch, .checkpoint, .file, .warning: break
     }
     report(event)
   }
@@ -70,6 +70,12 @@ package final class RunRecorder {
     event.message = message
     try? log.append(event)
     report(event)
+  }
+
+  private func writeHistory() {
+    lastWriting = .now
+    write(folder.history) { try history.write(to: folder) }
+    write(folder.curves) { try RunFile.write(Data(RunCurves.svg(history).utf8), to: folder.curves) }
   }
 
   /// Does `body`, which writes `file`; a failure is told the first time in a row.

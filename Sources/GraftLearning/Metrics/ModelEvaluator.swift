@@ -1,0 +1,80 @@
+import GraftDiagnostics
+import GraftEngine
+import GraftGraph
+import GraftOperators
+import GraftTensor
+
+/// Runs a model forward over examples and compares its output with their targets; nothing is prepared
+/// for training.
+package struct ModelEvaluator {
+  package let output: String
+  private let loss: Loss
+  private let lossName: String
+  private let target: String
+  private let plan: Plan
+  private let threads: Int
+
+  /// - Parameter output: the output that the loss looks at; the model's first when nil.
+  /// - Throws: `invalidArgument` when the output does not exist, `unsupported`.
+  package init(_ model: Model, output: String? = nil, loss: Loss, threads: Int? = nil) throws {
+    let names = model.graph.outputs.map(\.name)
+    let output = output ?? names.first ?? ""
+    guard names.contains(output) || model.graph.producers[output] != nil else {
+      throw GraftError(
+        .invalidArgument, "the model has no output '\(output)'",
+        fix: didYouMean(output, among: names) ?? "Choose one of: \(names.joined(separator: ", "))")
+    }
+    let forward = model.graph.pruned(to: model.graph.outputs(named: output))
+    let fresh = NameSource(avoiding: forward.valueNames)
+    var builder = GraphBuilder(forward, scope: "graft/evaluation")
+    target = builder.input(Feature(name: fresh.fresh("graft/target"), type: .unknown))
+    lossName = try loss.build(&builder, output, target)
+    plan = try Plan(
+      builder.graph, outputs: [lossName, output], registry: .standard, options: .standard)
+    self.output = output
+    self.loss = loss
+    self.threads = threads ?? availableThreads
+  }
+
+  /// - Parameter each: is given every batch's examples, by the number of their set and their rows, with
+  ///   the model's output [rows, ...].
+  /// - Throws: `badData` or `shapeMismatch` when examples do not fit the model, and what `each` throws.
+  package func evaluate(
+    _ data: [ExampleSet], batchSize: Int = 32,
+    each: (_ set: Int, _ rows: [Int], _ output: Tensor) throws -> Void = { _, _, _ in }
+  ) throws -> Evaluation {
+    var sums = EvaluationSums(loss.targetKind)
+    let order = BatchOrder(
+      exampleCounts: data.map(\.count), batchSize: batchSize, shuffleSeed: nil)
+    for batch in order.batches(epoch: nil) {
+      let set = data[batch.set]
+      let targets = try set.targets.gathering(rows: batch.rows)
+      let results = try locating(set.name) { try run(set, batch.rows, targets) }
+      guard let loss = results[lossName]?.firstNumber, let output = results[output] else {
+        throw GraftError(.internalFault, "the evaluation graph gave no loss")
+      }
+      try locating(set.name) { try sums.add(loss: loss, output: output, targets: targets) }
+      try each(batch.set, batch.rows, output)
+    }
+    return sums.evaluation
+  }
+
+  private func run(_ set: ExampleSet, _ rows: [Int], _ targets: Tensor) throws -> [String: Tensor] {
+    var feeds = try set.load(rows: rows).filter { plan.accepts($0.key) }
+    feeds[target] = targets
+    do {
+      return try plan.run(feeds, threads: threads)
+    } catch let error as GraftError {
+      guard let shape = try? outputShape(feeds), let misfit = loss.misfit(shape, targets.shape)
+      else { throw error }
+      throw misfit.at("output '\(output)'")
+    }
+  }
+
+  /// What the output's shape is, where the loss could not be computed.
+  private func outputShape(_ feeds: [String: Tensor]) throws -> Shape? {
+    let inner = try Plan(
+      plan.graph, outputs: [output], registry: .standard, options: .standard)
+    return try inner.run(feeds.filter { inner.accepts($0.key) }, threads: threads)[output]?.shape
+  }
+}
