@@ -42,17 +42,17 @@ struct TrainingGraph {
     targetType: ElementType
   ) throws {
     let registry = OperatorRegistry.standard
-    let forward = source.pruned(to: source.outputs(named: output))
-    let (withStatistics, statistics) = forward.usingBatchStatistics { node in
+    let attached = try AttachedLoss(loss, to: source, output, targetType, example)
+    let (target, lossName) = (attached.target, attached.loss)
+    let forward = attached.graph.pruned(
+      to: source.outputs(named: output) + [Feature(name: lossName, type: .unknown)])
+    let (trainingForward, statistics) = forward.usingBatchStatistics { node in
       switch batchNormalization {
       case .auto: node.inputs[1...2].contains(where: trainable.contains)
       case .train: true
       case .frozen: false
       }
     }
-    let (trainingForward, target, lossName) = try Self.adding(
-      loss, to: withStatistics, output, targetType)
-    let (evaluationGraph, _, _) = try Self.adding(loss, to: forward, output, targetType)
     let (backward, gradients) = try trainingForward.differentiated(
       lossName, withRespectTo: trainable, registry: registry)
     guard !gradients.isEmpty else {
@@ -65,7 +65,8 @@ struct TrainingGraph {
     let results = [lossName] + gradients.values.sorted() + statistics.map(\.update)
     let whole = backward.pruned(to: results.map { Feature(name: $0, type: .unknown) })
     let split = try TrunkSplit(
-      whole, trainable: Set(trainable), targets: [target], exampleTypes: example,
+      whole, trainable: Set(trainable), targets: Set([target] + attached.furtherTargets),
+      exampleTypes: example,
       registry: registry)
     training = try Plan(split.head, registry: registry, options: .standard)
     trunk = try split.trunk.map { graph in
@@ -76,7 +77,7 @@ struct TrainingGraph {
     }
     let evaluationOutputs = [lossName, output].map { Feature(name: $0, type: .unknown) }
     evaluation = try Plan(
-      evaluationGraph.pruned(to: evaluationOutputs, given: split.features), registry: registry,
+      forward.pruned(to: evaluationOutputs, given: split.features), registry: registry,
       options: .standard)
     features = split.features
     headInputs = Array(
@@ -89,22 +90,6 @@ struct TrainingGraph {
     self.target = target
     self.gradients = gradients
     self.statistics = statistics
-  }
-
-  private static func adding(
-    _ loss: Loss, to graph: Graph, _ output: String, _ targetType: ElementType
-  ) throws -> (graph: Graph, target: String, loss: String) {
-    let isInteger = !targetType.isFloatingPoint && targetType != .bool
-    guard !loss.isClassification || isInteger else {
-      throw GraftError(
-        .typeMismatch, "the targets are \(targetType); \(loss.name) takes class numbers",
-        fix: "Store the targets as int64, or choose another loss")
-    }
-    var builder = GraphBuilder(graph, scope: "graft/training")
-    let names = NameSource(avoiding: graph.valueNames)
-    let target = builder.input(Feature(name: names.fresh("graft/target"), type: .unknown))
-    let value = try loss.build(&builder, output, target)
-    return (builder.graph, target, value)
   }
 }
 

@@ -67,7 +67,10 @@ public final class TrainingSession {
     self.trainable = try trainable.parameters(of: model.graph)
     self.learningRate = optimizer.learningRate
     update = try OptimizerUpdate(
-      optimizer, parameters: self.trainable, clipNorm: options.clipNorm)
+      optimizer, parameters: self.trainable, clipNorm: options.clipNorm,
+      clipValue: options.clipValue,
+      groups: ParameterGroup.assignment(
+        of: options.groups, trainable: self.trainable, in: model.graph))
     for name in self.trainable { values[name] = model.graph.initializers[name] }
   }
 
