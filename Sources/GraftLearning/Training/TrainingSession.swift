@@ -35,9 +35,7 @@ public final class TrainingSession {
     let target: ElementType
 
     init(_ set: ExampleSet) {
-      inputs = set.inputs.mapValues {
-        TensorType($0.elementType, Shape([1] + $0.shape.dropFirst()))
-      }
+      inputs = set.inputTypes
       target = set.targets.elementType
     }
   }
@@ -175,7 +173,7 @@ public final class TrainingSession {
     var lossSum = 0.0
     var rightCount = 0
     var count = 0
-    for batch in order.batches(epoch: 0) {
+    for batch in order.batches(epoch: nil) {
       let (graph, results) = try explainingShapes(of: data[batch.set]) {
         let graph = try self.graph(for: data[batch.set])
         let feeds = try feeds(batch, of: data, graph, cache)
@@ -220,7 +218,7 @@ public final class TrainingSession {
 
   private func check(_ set: ExampleSet) throws {
     for feature in source.graph.pruned(to: source.graph.outputs(named: output)).requiredInputs {
-      guard let tensor = set.inputs[feature.name] else {
+      guard let given = set.inputTypes[feature.name] else {
         throw GraftError(
           .badData, "there is no tensor for the input '\(feature.name)'", at: [set.name],
           fix:
@@ -228,6 +226,8 @@ public final class TrainingSession {
         )
       }
       try locating(set.name) {
+        let tensor = try Tensor(
+          shapeOnly: Shape([set.count] + given.shape.dropFirst()), given.elementType)
         if case .tensor(let type, let shape?) = feature.type, case .fixed? = shape.first {
           let open = FeatureType.tensor(type, shape: [.unknown] + shape.dropFirst())
           try Feature(name: feature.name, type: open).check(tensor)
@@ -256,7 +256,7 @@ public final class TrainingSession {
       return try body()
     } catch let error as GraftError where error.code != .cancelled {
       // A first example shows the output's shape also where the model leaves it open.
-      let inputs = try set.inputs.mapValues { try $0.rows(0..<1) }
+      let inputs = try set.load(row: 0)
       guard
         let plan = try? Plan(
           source.graph, outputs: [output], registry: .standard, options: .standard),
@@ -272,9 +272,10 @@ public final class TrainingSession {
 
   /// Training has left the finite numbers: what, when, and on which examples.
   private func notFinite(_ what: String, _ batch: Batch, of set: ExampleSet) -> GraftError {
-    let tensors = set.inputs.sorted { $0.key < $1.key } + [(key: "target", value: set.targets)]
-    for (name, tensor) in tensors {
-      for row in batch.rows where (try? tensor.rows(row..<row + 1).isFinite) == false {
+    for (row, variant) in zip(batch.rows, set.variants(of: batch)) {
+      var tensors = (try? set.load(row: row, variant: variant)) ?? [:]
+      tensors["target"] = try? set.targets.rows(row..<row + 1)
+      for (name, tensor) in tensors.sorted(by: { $0.key < $1.key }) where !tensor.isFinite {
         return GraftError(
           .badData,
           "\(what) at step \(updateCount + 1): row \(row) of '\(name)', counted from 0, holds a "
@@ -297,14 +298,20 @@ public final class TrainingSession {
     let set = data[batch.set]
     var feeds = values
     feeds[graph.target] = try set.targets.gathering(rows: batch.rows)
-    for name in graph.headInputs {
-      feeds[name] = try set.inputs[name]?.gathering(rows: batch.rows)
+    let variants = set.variants(of: batch)
+    if !graph.headInputs.isEmpty {
+      let inputs = try set.load(rows: batch.rows, variants: variants)
+      for name in graph.headInputs { feeds[name] = inputs[name] }
     }
     guard let trunk = graph.trunk else { return feeds }
-    let features = try batch.rows.map { row in
+    let features = try zip(batch.rows, variants).map { row, variant in
       // One example at a time, so that its features never depend on its neighbours.
-      try cache.features(of: "\(batch.set)-\(row)", trunk: trunk.fingerprint) {
-        try set.inputs.mapValues { try $0.rows(row..<row + 1) }
+      guard set.keepsFeatures else {
+        return try trunk.plan.run(try set.load(row: row, variant: variant), threads: threads)
+      }
+      let name = "\(batch.set)-\(row)-\(variant ?? 0)"
+      return try cache.features(of: name, trunk: trunk.fingerprint) {
+        try set.load(row: row, variant: variant)
       } make: {
         try trunk.plan.run($0, threads: threads)
       }
