@@ -23,7 +23,9 @@ enum RunArguments {
   private static let sources: Set<String> = ["--data", "--examples", "--validation"]
 
   /// Options that say what one call shows or writes, and nothing about the run.
-  private static let ofCall: Set<String> = ["--run", "--resume", "--json"]
+  private static let ofCall: Set<String> = [
+    "--run", "--resume", "--json", "--log", "--parameters-out", "--export", "--opset",
+  ]
 
   /// How often and how many checkpoints are written.
   static func checkpoints(_ arguments: Arguments, in folder: RunFolder) throws -> CheckpointOptions {
@@ -47,6 +49,16 @@ enum RunArguments {
     return options
   }
 
+  /// The options of the run whose model a file is; nil when it is no run's.
+  static func ofRun(_ path: String) throws -> [String: [String]]? {
+    let folder = RunFolder(URL(fileURLWithPath: path).deletingLastPathComponent())
+    guard folder.isRun, folder.model.path == URL(fileURLWithPath: path).standardizedFileURL.path
+    else { return nil }
+    var options = try RunConfiguration(contentsOf: folder).options
+    for source in sources { options[source] = nil }
+    return options.filter { $0.key != "--batch-size" }
+  }
+
   /// All options of a call that say something about its run, defaults written out.
   static func written(_ arguments: Arguments) -> [String: [String]] {
     var options = arguments.given.filter { !ofCall.contains($0.key) }
@@ -54,6 +66,10 @@ enum RunArguments {
       if let standard = option.standard, options[option.name] == nil {
         options[option.name] = [standard]
       }
+    }
+    // Paths hold wherever the run goes on.
+    if let path = options["--feature-cache"]?.first {
+      options["--feature-cache"] = [URL(fileURLWithPath: path).path]
     }
     return options
   }
@@ -73,10 +89,13 @@ enum RunArguments {
       throw difference(option, "was \(former.joined(separator: " "))", words, folder)
     }
     var former = run.options
-    // Another name for the same data, and another kind of end, replace the former ones.
-    for group in [["--data", "--examples"], ["--epochs", "--steps"]]
-    where group.contains(where: { arguments.given[$0] != nil }) {
-      for option in group { former[option] = nil }
+    if !run.validation.isEmpty { former["--validation"] = run.validation.map(\.path) }
+    former["--examples"] = nil
+    former["--data"] = arguments.given["--examples"] == nil ? run.data.map(\.path) : nil
+    // Another kind of end replaces the former one.
+    if ["--epochs", "--steps"].contains(where: { arguments.given[$0] != nil }) {
+      former["--epochs"] = nil
+      former["--steps"] = nil
     }
     return arguments.adding(former)
   }

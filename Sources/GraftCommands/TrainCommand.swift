@@ -1,228 +1,164 @@
 import Foundation
 import Graft
-import GraftFormats
 import GraftLearning
 
 /// `graft train`: trains parameters of a model on examples from files.
 enum TrainCommand: Command {
   static let specification = CommandSpecification(
     name: "train", summary: "Train a model on examples from files",
-    positionals: "MODEL", positionalCount: 1...1,
-    options: exampleOptions + TrainingArguments.options + runOptions,
-    example: "graft train model.onnx --examples set.safetensors --trainable 'classifier.*' "
-      + "--epochs 3 --batch-size 8 --export trained.onnx",
-    notes: "Files may differ in open dimensions; a batch never crosses a file. Gradients of "
+    positionals: "MODEL", positionalCount: 0...1,
+    options: DataArguments.options + DataArguments.trainingOptions + RunArguments.options
+      + FitArguments.options + TrainingArguments.options + [
+        .value(
+          "--log", "FILE", "one JSON line per batch: step and epoch from 1, loss, learning rate"),
+        .value("--parameters-out", "FILE", "file for the parameters that changed, .safetensors"),
+        .value("--export", "FILE", "the trained model, .onnx"),
+        .value("--opset", "N", "opset of the exported model"),
+        .flag("--json", "print every event as one JSON object on a line"),
+      ],
+    example: "graft train model.onnx --data pictures --validation 0.2 --trainable 'classifier.*' "
+      + "--epochs 20 --batch-size 8 --run pictures",
+    notes: "A run keeps everything in one folder: config.json, history.json, log.jsonl, curves.svg,\n"
+      + "checkpoints and model.onnx. '--data' without '--run' and '--export' makes the run\n"
+      + "runs/MODEL-1. 'graft train --run NAME --resume' goes on where a run stopped, however it was\n"
+      + "ended, and ends with the same bytes as if it had never stopped; with more '--epochs' a run that\n"
+      + "is done goes on too. 'graft runs watch NAME' shows what it does.\n\n"
+      + "Files may differ in open dimensions; a batch never crosses a file. Gradients of "
       + "accumulated batches are\nadded, not averaged; groups run across the ends of epochs, and a "
       + "rest is applied when training ends.\n"
       + "Outputs never replace inputs: '--export' takes another name than MODEL. Ctrl-C ends training\n"
       + "after the current step, writes what was learned until then, and exits with 1.")
 
-  private static let exampleOptions: [OptionSpecification] = [
-    .many(
-      "--examples", "FILE",
-      "safetensors files: one tensor per input with the examples on the first axis, and 'target'"),
-    .value("--output", "NAME", "the output that the loss looks at; the first by default"),
-  ]
-
-  private static let runOptions: [OptionSpecification] = [
-    .many(
-      "--trainable", "REGEX", "parameters to train, by their whole name or their node's"),
-    .value("--trainable-after", "VALUE", "train all parameters behind this value"),
-    .value("--batch-normalization", "MODE", "auto (default), train or frozen"),
-    .value("--epochs", "N", "passes over the examples; 1, or as many as --steps takes"),
-    .value("--steps", "N", "updates after which training ends"),
-    .value("--batch-size", "N", "examples per batch, 1"),
-    .value("--accumulate", "N", "batches whose gradients are added up before an update, 1"),
-    .flag("--shuffle", "draw the examples in random order"),
-    .flag("--no-shuffle", "take the examples in the order given (default)"),
-    .value("--seed", "N", "of the random order, 0"),
-    .value(
-      "--feature-cache", "FOLDER",
-      "keep there what frozen layers make of the examples, for later calls"),
-    .value("--threads", "N", "threads; all cores by default"),
-    .value(
-      "--log", "FILE", "one JSON line per batch: step and epoch from 1, loss, learning rate"),
-    .value("--parameters-out", "FILE", "file for the parameters that changed, .safetensors"),
-    .value("--export", "FILE", "the trained model, .onnx"),
-    .value("--opset", "N", "opset of the exported model"),
-  ]
-
-  static func run(_ arguments: Arguments, _ console: Console) async throws {
-    let files = arguments.all("--examples")
-    guard !files.isEmpty else { throw UsageError("the option '--examples' is missing") }
-    guard !(arguments.has("--shuffle") && arguments.has("--no-shuffle")) else {
-      throw UsageError("'--shuffle' and '--no-shuffle' exclude each other")
-    }
-    let loss = try TrainingArguments.loss(arguments)
-    let optimizer = try TrainingArguments.optimizer(arguments)
-    let fitOptions = try fitOptions(arguments)
-    let options = try options(arguments)
-    let selection = try selection(arguments)
-    let opset = try arguments.int("--opset", in: 7...22)
-    let outputs = try Outputs(arguments)
-    if !outputs.keepsResult {
+  static func run(_ given: Arguments, _ console: Console) async throws {
+    let choice = try RunChoice(given, console)
+    let arguments = try choice.merged(given)
+    let path = try choice.modelPath(arguments)
+    let dataPaths = try DataArguments.paths(arguments)
+    let recipe = try TrainingRecipe(arguments)
+    let outputs = try TrainingOutputs(arguments, model: path, data: dataPaths)
+    if choice.folder == nil, !outputs.keepsResult {
       console.note("nothing will be kept: '--export' or '--parameters-out' writes what is learned")
     }
-    let path = arguments.positionals[0]
     let model = try Model(contentsOf: URL(fileURLWithPath: path))
-    let data = try files.map { try examples($0, model) }
-    let session = try locating(path) {
-      try TrainingSession(
-        model, output: arguments.string("--output"), trainable: selection, loss: loss,
-        optimizer: optimizer, options: options)
+    let data = try TrainingData(arguments, for: model)
+    let session = try locating(path) { try recipe.session(model, data) }
+    try outputs.check(session)
+    let display = TrainingDisplay(console, printsJSON: arguments.has("--json"))
+    let recorder = try choice.folder.map { folder in
+      try RunRecorder(folder) { display.show($0) }
     }
-    if let out = outputs.model, let opset {
-      // What the opset cannot express is found before training, not after.
-      try locating(out) { _ = try ONNXWriter.encode(session.model, opset: opset) }
+    if let recorder {
+      try configure(recorder, choice, arguments, path, data, session)
     }
     console.note("training \(session.trainable.count) of \(model.parameters.count) parameters")
-    let isWhole = try await train(session, data, fitOptions, outputs, console)
+    let emit = recorder.map { recorder in { recorder.record($0) } } ?? display.show
+    let end = try await train(session, data, recipe, choice, arguments, console, emit)
+    try write(session, outputs, recorder, emit)
+    emit(end)
     console.clearProgress()
-    if let out = outputs.parameters {
-      try SafetensorsFile.write(session.changedParameters, to: out)
-      console.print("wrote \(out)")
-    }
-    if let out = outputs.model {
-      try session.model.write(to: URL(fileURLWithPath: out), opset: opset)
-      console.print("wrote \(out)")
-    }
-    guard isWhole else {
-      let rest = outputs.keepsResult ? "; what was learned until then is written" : ""
-      throw GraftError(
-        .cancelled, "training was interrupted after step \(session.updateCount)\(rest)")
+    if end.outcome == .interrupted {
+      throw interruption(session, keepsResult: outputs.keepsResult, recorder?.folder)
     }
   }
 
-  /// The files that the call writes.
-  private struct Outputs {
-    let model: String?
-    let parameters: String?
-    let log: String?
-
-    var keepsResult: Bool { model != nil || parameters != nil }
-
-    init(_ arguments: Arguments) throws {
-      model = arguments.string("--export")
-      parameters = arguments.string("--parameters-out")
-      log = arguments.string("--log")
-      var files = CallFiles()
-      try files.read(arguments.positionals[0], "the model")
-      for path in arguments.all("--examples") { try files.read(path, "'--examples'") }
-      if let model { try files.write(model, "--export", .model) }
-      if let parameters { try files.write(parameters, "--parameters-out", .tensors) }
-      if let log { try files.write(log, "--log", .lines) }
-    }
-  }
-
-  /// Trains until the end, or until the user or the task's owner ends it.
-  ///
-  /// - Returns: whether it came to the end.
-  private static func train(
-    _ session: TrainingSession, _ data: [ExampleSet], _ options: FitOptions, _ outputs: Outputs,
-    _ console: Console
-  ) async throws -> Bool {
-    let log = try outputs.log.map(LineFile.init)
-    let interrupt = Interrupt {
-      console.note("ending after this step; Ctrl-C again ends at once")
-    }
-    var last: TrainingEvent?
-    do {
-      for try await event in try session.fit(data, options) {
-        try report(event, options, log, console)
-        last = event
-        if interrupt.isRequested { return false }
-      }
-    } catch let error as GraftError where error.code == .cancelled {
-      return false
-    }
-    if let last, last.kind == .batch {
-      console.print("step \(last.step): loss \(last.loss.short)")
-    }
-    return true
-  }
-
-  private static func report(
-    _ event: TrainingEvent, _ options: FitOptions, _ log: LineFile?, _ console: Console
+  /// Writes down what the run is, or compares it with what it was when it began.
+  private static func configure(
+    _ recorder: RunRecorder, _ choice: RunChoice, _ arguments: Arguments, _ path: String,
+    _ data: TrainingData, _ session: TrainingSession
   ) throws {
-    switch event.kind {
-    case .batch:
-      try log?.write(
-        LogLine(
-          step: event.step, epoch: event.epoch, loss: event.batchLoss,
-          learningRate: Double(event.learningRate)))
-      let done = Double(event.epoch - 1) + Double(event.batch) / Double(event.batchCount)
-      let fraction =
-        options.updates.map { Double(event.step) / Double($0) }
-        ?? done / Double(options.epochs ?? 1)
-      console.progress(fraction, "epoch \(event.epoch), loss \(event.loss.short)")
-    case .epoch:
-      console.print("epoch \(event.epoch): loss \(event.loss.short)")
+    let sources = try data.sources()
+    let model = RunConfiguration.Source(
+      path: URL(fileURLWithPath: path).standardizedFileURL.path,
+      fingerprint: try Fingerprint.text(ofFilesAt: path))
+    if let former = choice.former {
+      try RunArguments.requireSame([former.model], [model], "the model")
+      try RunArguments.requireSame(former.data, sources.training, "the data")
+      try RunArguments.requireSame(former.validation, sources.validation, "the validation data")
     }
+    var configuration = RunConfiguration(
+      created: choice.former?.created ?? Date(),
+      versions: RunConfiguration.Versions(graft: CommandLineTool.version),
+      model: model, data: sources.training, validation: sources.validation,
+      options: RunArguments.written(arguments), seed: try FitArguments.seed(arguments))
+    configuration.trainable = session.trainable
+    try configuration.write(to: recorder.folder)
   }
 
-  private struct LogLine: Encodable {
-    let step: Int
-    let epoch: Int
-    let loss: Double
-    let learningRate: Double
-
-    enum CodingKeys: String, CodingKey {
-      case step
-      case epoch
-      case loss
-      case learningRate = "learning_rate"
+  /// - Returns: the event that ends the run.
+  private static func train(
+    _ session: TrainingSession, _ data: TrainingData, _ recipe: TrainingRecipe,
+    _ choice: RunChoice, _ arguments: Arguments, _ console: Console,
+    _ emit: @escaping (RunEvent) -> Void
+  ) async throws -> RunEvent {
+    var options = recipe.fitOptions
+    options.checkpoints = try choice.folder.map {
+      try RunArguments.checkpoints(arguments, in: $0)
     }
+    let checkpoint = try choice.checkpoint()
+    let run = try session.fit(
+      data.training, validation: data.validation, options, resuming: checkpoint)
+    let log = try arguments.string("--log").map(LineFile.init)
+    let loop = TrainingLoop(options: options, log: log, console: console, emit: emit)
+    return try await loop.run(run, epochsBefore: checkpoint?.epoch ?? 0)
   }
 
-  private static func examples(_ path: String, _ model: Model) throws -> ExampleSet {
-    let tensors = try SafetensorsFile(path: path).tensors
-    guard let target = tensors["target"] else {
-      throw GraftError(
-        .badData, "there is no tensor 'target'", at: [path],
-        fix: "Store the labels or target values under the name 'target'")
+  private static func write(
+    _ session: TrainingSession, _ outputs: TrainingOutputs, _ recorder: RunRecorder?,
+    _ emit: (RunEvent) -> Void
+  ) throws {
+    func tell(_ file: String) {
+      var event = RunEvent(.file)
+      event.file = file
+      emit(event)
     }
-    let inputs = tensors.filter { name, _ in name != "target" }
-    return try ExampleSet(
-      name: path, inputs: Dictionary(uniqueKeysWithValues: inputs.map { ($0, $1) }),
-      targets: target)
+    // The one may be on another disk than the other.
+    let result = Result {
+      if let url = recorder?.folder.model {
+        try session.model.write(to: url)
+        tell(url.path)
+      }
+    }
+    try outputs.write(session, written: tell)
+    try result.get()
   }
 
-  private static func selection(_ arguments: Arguments) throws -> ParameterSelection {
-    let patterns = arguments.all("--trainable")
-    let after = arguments.string("--trainable-after").map(ParameterSelection.after)
-    if patterns.isEmpty, let after { return after }
-    guard !patterns.isEmpty else {
-      throw UsageError(
-        "nothing is chosen for training",
-        fix: "Give '--trainable REGEX' or '--trainable-after VALUE'")
-    }
-    let matching = ParameterSelection.matching(patterns)
-    return after.map(matching.union) ?? matching
+  private static func interruption(
+    _ session: TrainingSession, keepsResult: Bool, _ folder: RunFolder?
+  ) -> GraftError {
+    let isKept = keepsResult || folder != nil
+    return GraftError(
+      .cancelled,
+      "training was interrupted after step \(session.updateCount)"
+        + (isKept ? "; what was learned until then is written" : ""),
+      fix: folder.map { "Go on with 'graft train --run \($0.word) --resume'" })
+  }
+}
+
+/// How a call of `graft train` wants its model trained.
+struct TrainingRecipe {
+  let fitOptions: FitOptions
+  private let loss: Loss
+  private let optimizer: Optimizer
+  private let options: TrainingOptions
+  private let selection: ParameterSelection
+  private let output: String?
+
+  init(_ arguments: Arguments) throws {
+    loss = try TrainingArguments.loss(arguments)
+    optimizer = try TrainingArguments.optimizer(arguments)
+    fitOptions = try FitArguments.fitOptions(arguments)
+    options = try FitArguments.trainingOptions(arguments)
+    try FitArguments.requireSelection(arguments)
+    selection = try FitArguments.selection(arguments, head: nil)
+    output = arguments.string("--output")
   }
 
-  private static func options(_ arguments: Arguments) throws -> TrainingOptions {
-    var options = TrainingOptions()
-    try TrainingArguments.readUpdates(arguments, into: &options)
-    options.accumulation = try arguments.int("--accumulate") ?? 1
-    options.threads = try arguments.threads()
-    options.featureFolder = arguments.string("--feature-cache").map {
-      URL(fileURLWithPath: $0, isDirectory: true)
-    }
-    let modes = BatchNormalizationMode.allCases.map(\.rawValue)
-    if let mode = try arguments.choice("--batch-normalization", modes) {
-      options.batchNormalization = BatchNormalizationMode(rawValue: mode) ?? .auto
-    }
-    return options
-  }
-
-  private static func fitOptions(_ arguments: Arguments) throws -> FitOptions {
-    let steps = try arguments.int("--steps")
-    let epochs = try arguments.int("--epochs")
-    let seed = UInt64(try arguments.int("--seed", in: 0...Int.max) ?? 0)
-    return FitOptions(
-      epochs: epochs ?? (steps == nil ? 1 : nil), updates: steps,
-      batchSize: try arguments.int("--batch-size") ?? 1,
-      shuffleSeed: arguments.has("--shuffle") ? seed : nil)
+  func session(_ model: Model, _ data: TrainingData) throws -> TrainingSession {
+    var model = model
+    if let labels = data.labels { model.labels = labels }
+    return try TrainingSession(
+      model, output: output, trainable: selection, loss: loss, optimizer: optimizer,
+      options: options)
   }
 }
 

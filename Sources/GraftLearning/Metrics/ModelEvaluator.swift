@@ -12,11 +12,19 @@ package struct ModelEvaluator {
   private let lossName: String
   private let target: String
   private let plan: Plan
+  /// Without the loss, to say what does not fit.
+  private let forward: Plan
   private let threads: Int
 
-  /// - Parameter output: the output that the loss looks at; the model's first when nil.
-  /// - Throws: `invalidArgument` when the output does not exist, `unsupported`.
-  package init(_ model: Model, output: String? = nil, loss: Loss, threads: Int? = nil) throws {
+  /// - Parameters:
+  ///   - output: the output that the loss looks at; the model's first when nil.
+  ///   - example: a set like those that will be evaluated.
+  /// - Throws: `invalidArgument` when the output does not exist, `unsupported`, and `typeMismatch` or
+  ///   `badData` when the loss cannot take such examples.
+  package init(
+    _ model: Model, output: String? = nil, loss: Loss, like example: ExampleSet,
+    threads: Int? = nil
+  ) throws {
     let names = model.graph.outputs.map(\.name)
     let output = output ?? names.first ?? ""
     guard names.contains(output) || model.graph.producers[output] != nil else {
@@ -24,13 +32,15 @@ package struct ModelEvaluator {
         .invalidArgument, "the model has no output '\(output)'",
         fix: didYouMean(output, among: names) ?? "Choose one of: \(names.joined(separator: ", "))")
     }
-    let forward = model.graph.pruned(to: model.graph.outputs(named: output))
-    let fresh = NameSource(avoiding: forward.valueNames)
-    var builder = GraphBuilder(forward, scope: "graft/evaluation")
-    target = builder.input(Feature(name: fresh.fresh("graft/target"), type: .unknown))
-    lossName = try loss.build(&builder, output, target)
+    let graph = model.graph.pruned(to: model.graph.outputs(named: output))
+    let attached = try locating(example.name) {
+      try AttachedLoss(loss, to: graph, output, example.targets.elementType, example.inputTypes)
+    }
+    target = attached.target
+    lossName = attached.loss
     plan = try Plan(
-      builder.graph, outputs: [lossName, output], registry: .standard, options: .standard)
+      attached.graph, outputs: [lossName, output], registry: .standard, options: .standard)
+    forward = try Plan(graph, outputs: [output], registry: .standard, options: .standard)
     self.output = output
     self.loss = loss
     self.threads = threads ?? availableThreads
@@ -65,16 +75,11 @@ package struct ModelEvaluator {
     do {
       return try plan.run(feeds, threads: threads)
     } catch let error as GraftError {
-      guard let shape = try? outputShape(feeds), let misfit = loss.misfit(shape, targets.shape)
+      let inputs = feeds.filter { forward.accepts($0.key) }
+      guard let shape = try? forward.run(inputs, threads: threads)[output]?.shape,
+        let misfit = loss.misfit(shape, targets.shape)
       else { throw error }
       throw misfit.at("output '\(output)'")
     }
-  }
-
-  /// What the output's shape is, where the loss could not be computed.
-  private func outputShape(_ feeds: [String: Tensor]) throws -> Shape? {
-    let inner = try Plan(
-      plan.graph, outputs: [output], registry: .standard, options: .standard)
-    return try inner.run(feeds.filter { inner.accepts($0.key) }, threads: threads)[output]?.shape
   }
 }
