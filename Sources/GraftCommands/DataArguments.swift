@@ -18,12 +18,13 @@ enum DataArguments {
   static let trainingOptions: [OptionSpecification] = [
     .value(
       "--validation", "PATH|SHARE",
-      "other data to measure the model on after every epoch, or a share of '--data' kept for that"),
+      "other data to measure the model on after every epoch, or a share of '--data' kept for that")
   ]
 
   static func isFolder(_ path: String) -> Bool {
     var isFolder: ObjCBool = false
-    return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
+    return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+      && isFolder.boolValue
   }
 
   /// The files and folders that a call learns from.

@@ -14,7 +14,8 @@ enum EvaluateCommand: Command {
       .flag("--json", "print JSON"),
     ],
     example: "graft evaluate runs/pictures --data test",
-    notes: "Of a run its model is measured, with the loss and the preparation of data it was trained\n"
+    notes:
+      "Of a run its model is measured, with the loss and the preparation of data it was trained\n"
       + "with. Classes: loss, accuracy, precision and recall of every class, and how often each class\n"
       + "(row) was taken for each (column). Other values: the root of the mean squared error, the mean\n"
       + "and the largest absolute error.")

@@ -59,7 +59,9 @@ struct EvaluationReport: Encodable {
     guard let classes, classes.count <= 50 else { return lines }
     lines += ["", Self.table(scores(classes))].filter { _ in true }
     if let confusion, confusion.count <= 20 {
-      lines += ["", "right class (rows), predicted class (columns):", Self.table(matrix(confusion))]
+      lines += [
+        "", "right class (rows), predicted class (columns):", Self.table(matrix(confusion)),
+      ]
     }
     return lines
   }

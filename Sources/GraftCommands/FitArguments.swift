@@ -9,11 +9,14 @@ enum FitArguments {
     .value("--trainable-after", "VALUE", "train all parameters behind this value"),
     .value(
       "--batch-normalization", "MODE", "auto (default), train or frozen", standard: "auto"),
-    .value("--dropout", "MODE", "model (default): with the model's ratios; or off", standard: "model"),
+    .value(
+      "--dropout", "MODE", "model (default): with the model's ratios; or off", standard: "model"),
     .value("--epochs", "N", "passes over the examples; 1, or as many as --steps takes"),
     .value("--steps", "N", "updates after which training ends"),
     .value("--batch-size", "N", "examples per batch, 1", standard: "1"),
-    .value("--last-batch", "MODE", "when too few are left: keep (default), drop or wrap", standard: "keep"),
+    .value(
+      "--last-batch", "MODE", "when too few are left: keep (default), drop or wrap",
+      standard: "keep"),
     .value(
       "--accumulate", "N", "batches whose gradients are added up before an update, 1",
       standard: "1"),

@@ -48,7 +48,8 @@ struct OutputReading {
       let rows = output.shape.first, rows > 0
     else {
       throw GraftError(
-        .typeMismatch, "an output of type \(output.elementType) and shape \(output.shape) holds no "
+        .typeMismatch,
+        "an output of type \(output.elementType) and shape \(output.shape) holds no "
           + "rows of numbers", fix: "Choose another output")
     }
     let size = numbers.count / rows
@@ -144,12 +145,14 @@ struct PredictionFile {
       if !labels.isEmpty {
         line += [prediction.label ?? "", prediction.probability.map { "\($0)" } ?? ""]
         let scores = Dictionary(
-          (prediction.classes ?? []).map { ($0.label, $0.probability) }, uniquingKeysWith: { a, _ in a })
+          (prediction.classes ?? []).map { ($0.label, $0.probability) },
+          uniquingKeysWith: { a, _ in a })
         line += labels.map { scores[$0].map { "\($0)" } ?? "" }
       }
-      return line + (0..<count).map { index in
-        prediction.values.flatMap { $0.indices.contains(index) ? "\($0[index])" : nil } ?? ""
-      }
+      return line
+        + (0..<count).map { index in
+          prediction.values.flatMap { $0.indices.contains(index) ? "\($0[index])" : nil } ?? ""
+        }
     }
     return ([head] + lines).map { $0.map(quoted).joined(separator: ",") + "\n" }.joined()
   }

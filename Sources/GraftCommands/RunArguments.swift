@@ -5,7 +5,8 @@ import GraftLearning
 /// The options of training that decide where the state of a run lives.
 enum RunArguments {
   static let options: [OptionSpecification] = [
-    .value("--run", "NAME", "keep everything in the folder runs/NAME, or in any folder with a slash"),
+    .value(
+      "--run", "NAME", "keep everything in the folder runs/NAME, or in any folder with a slash"),
     .flag("--resume", "go on with the run where it stopped; all its options hold"),
     .value(
       "--checkpoint-every", "N|Ns", "updates, or seconds, from one checkpoint to the next; 10s"),
@@ -28,7 +29,8 @@ enum RunArguments {
   ]
 
   /// How often and how many checkpoints are written.
-  static func checkpoints(_ arguments: Arguments, in folder: RunFolder) throws -> CheckpointOptions {
+  static func checkpoints(_ arguments: Arguments, in folder: RunFolder) throws -> CheckpointOptions
+  {
     var options = CheckpointOptions(folder: folder.checkpoints)
     options.everyEpoch = false
     options.keepBest = false
@@ -77,7 +79,8 @@ enum RunArguments {
   /// The call with what the run was begun with, where it says nothing else.
   ///
   /// - Throws: `badData` naming the option that the run has with another value.
-  static func merging(_ arguments: Arguments, with run: RunConfiguration, _ folder: RunFolder) throws
+  static func merging(_ arguments: Arguments, with run: RunConfiguration, _ folder: RunFolder)
+    throws
     -> Arguments
   {
     for (option, words) in arguments.given.sorted(by: { $0.key < $1.key })

@@ -36,7 +36,9 @@ enum RunsListCommand: Command {
       text += "epochs \(line.epochs)"
       if let loss = line.loss { text += ", loss \(loss.short)" }
       if let loss = line.validationLoss { text += ", validation loss \(loss.short)" }
-      if let accuracy = line.accuracy { text += String(format: ", accuracy %.1f %%", accuracy * 100) }
+      if let accuracy = line.accuracy {
+        text += String(format: ", accuracy %.1f %%", accuracy * 100)
+      }
       console.print(text)
     }
   }
@@ -64,7 +66,8 @@ enum RunsWatchCommand: Command {
     positionals: "RUN", positionalCount: 1...1,
     options: [.flag("--json", "print the events as JSON, one on each line")],
     example: "graft runs watch digits",
-    notes: "RUN is a name in 'runs' or a folder. Ends when the run ends: with 0 when it is done, with 1\n"
+    notes:
+      "RUN is a name in 'runs' or a folder. Ends when the run ends: with 0 when it is done, with 1\n"
       + "when it was interrupted, failed or was killed. Watching changes nothing.")
 
   static func run(_ arguments: Arguments, _ console: Console) async throws {

@@ -18,7 +18,8 @@ enum TrainCommand: Command {
       ],
     example: "graft train model.onnx --data pictures --validation 0.2 --trainable 'classifier.*' "
       + "--epochs 20 --batch-size 8 --run pictures",
-    notes: "A run keeps everything in one folder: config.json, history.json, log.jsonl, curves.svg,\n"
+    notes:
+      "A run keeps everything in one folder: config.json, history.json, log.jsonl, curves.svg,\n"
       + "checkpoints and model.onnx. '--data' without '--run' and '--export' makes the run\n"
       + "runs/MODEL-1. 'graft train --run NAME --resume' goes on where a run stopped, however it was\n"
       + "ended, and ends with the same bytes as if it had never stopped; with more '--epochs' a run that\n"

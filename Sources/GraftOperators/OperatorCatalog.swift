@@ -150,6 +150,7 @@ extension OperatorRegistry {
       SGDUpdate(),
       ScatterElements(),
       ScatterND(),
+      SeededDropout(),
       Selu(),
       ShapeOperator(),
       Sigmoid(),

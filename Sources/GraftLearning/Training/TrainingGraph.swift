@@ -14,6 +14,14 @@ public enum BatchNormalizationMode: String, Sendable, CaseIterable {
   case frozen
 }
 
+/// Whether a model's Dropout nodes work while training. Evaluation never drops anything.
+public enum DropoutMode: String, Sendable, CaseIterable {
+  /// With the ratios in the model. Features are then taken below the first Dropout.
+  case model
+  /// Not at all.
+  case off
+}
+
 /// A model made ready to train: features from the frozen part, loss and gradients from the rest.
 struct TrainingGraph {
   let trainable: [String]
@@ -29,6 +37,8 @@ struct TrainingGraph {
   let output: String
   let loss: String
   let target: String
+  /// The input, one int64, that tells the draws of dropout apart.
+  let draw: String
   /// The gradient's value name for every trainable parameter that influences the loss.
   let gradients: [String: String]
   let statistics: [Graph.RunningStatistic]
@@ -38,16 +48,20 @@ struct TrainingGraph {
   ///   - targetType: the targets' type for a batch of one.
   init(
     _ source: Graph, output: String, trainable: [String], loss: Loss,
-    batchNormalization: BatchNormalizationMode, example: [String: TensorType],
-    targetType: ElementType
+    options: TrainingOptions, example: [String: TensorType], targetType: ElementType
   ) throws {
     let registry = OperatorRegistry.standard
     let attached = try AttachedLoss(loss, to: source, output, targetType, example)
     let (target, lossName) = (attached.target, attached.loss)
-    let forward = attached.graph.pruned(
+    let whole = attached.graph.pruned(
       to: source.outputs(named: output) + [Feature(name: lossName, type: .unknown)])
-    let (trainingForward, statistics) = forward.usingBatchStatistics { node in
-      switch batchNormalization {
+    let forward = whole.withoutDropout
+    let draw = NameSource(avoiding: whole.valueNames).fresh("graft/draw")
+    let dropping =
+      options.dropout == .off
+      ? forward : whole.usingDropout(seed: options.dropoutSeed, draw: draw)
+    let (trainingForward, statistics) = dropping.usingBatchStatistics { node in
+      switch options.batchNormalization {
       case .auto: node.inputs[1...2].contains(where: trainable.contains)
       case .train: true
       case .frozen: false
@@ -63,11 +77,10 @@ struct TrainingGraph {
         fix: "Choose parameters on the way to that output, or another output")
     }
     let results = [lossName] + gradients.values.sorted() + statistics.map(\.update)
-    let whole = backward.pruned(to: results.map { Feature(name: $0, type: .unknown) })
+    let needed = backward.pruned(to: results.map { Feature(name: $0, type: .unknown) })
     let split = try TrunkSplit(
-      whole, trainable: Set(trainable), targets: Set([target] + attached.furtherTargets),
-      exampleTypes: example,
-      registry: registry)
+      needed, trainable: Set(trainable), targets: Set([target] + attached.furtherTargets),
+      exampleTypes: example, registry: registry)
     training = try Plan(split.head, registry: registry, options: .standard)
     trunk = try split.trunk.map { graph in
       (
@@ -82,12 +95,13 @@ struct TrainingGraph {
     features = split.features
     headInputs = Array(
       Set(training.inputs.map(\.name)).union(evaluation.inputs.map(\.name))
-        .subtracting(split.features + [target])
+        .subtracting(split.features + [target, draw])
     ).sorted()
     self.trainable = trainable
     self.output = output
     self.loss = lossName
     self.target = target
+    self.draw = draw
     self.gradients = gradients
     self.statistics = statistics
   }

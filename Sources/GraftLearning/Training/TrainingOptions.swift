@@ -16,6 +16,9 @@ public struct TrainingOptions: Sendable {
   /// the ends of epochs; a rest is applied when the run ends.
   public var accumulation = 1
   public var batchNormalization = BatchNormalizationMode.auto
+  public var dropout = DropoutMode.model
+  /// What dropout draws from: the same seed drops the same elements.
+  public var dropoutSeed: UInt64 = 0
   /// Threads for the kernels; all cores when nil.
   public var threads: Int?
   /// Bytes of features kept in memory.

@@ -14,19 +14,31 @@ public final class TrainingSession {
   /// The names of the parameters that train.
   public let trainable: [String]
   /// How many updates there have been.
-  public private(set) var updateCount = 0
+  public internal(set) var updateCount = 0
 
-  private var source: Model
-  private let output: String
-  private let loss: Loss
-  private let options: TrainingOptions
-  private let threads: Int
+  /// What an app wants to keep with the training: it goes into checkpoints.
+  public var properties: [String: TrainingProperty] = [:]
+
+  var source: Model
+  let output: String
+  let loss: Loss
+  let options: TrainingOptions
+  let threads: Int
+  let optimizer: Optimizer
   private let update: OptimizerUpdate
   /// The changed values: trainable parameters and running statistics.
-  private var values: [String: Tensor] = [:]
-  private var optimizerState: [String: Tensor] = [:]
-  private var gradientSum: [String: Tensor] = [:]
-  private var accumulatedBatches = 0
+  var values: [String: Tensor] = [:]
+  var optimizerState: [String: Tensor] = [:]
+  var gradientSum: [String: Tensor] = [:]
+  var accumulatedBatches = 0
+  /// Batches run so far: tells the draws of dropout apart.
+  var batchCount = 0
+  /// The norm of all gradients together at the last update, before it was limited.
+  public internal(set) var gradientNorm: Double?
+  /// Rises when something frozen changes, so that features made before are of no use.
+  private(set) var frozenRevision = 0
+  /// Tells the model apart from others; made when it is first asked for.
+  private var fingerprint: String?
   private var prepared: (signature: Signature, graph: TrainingGraph)?
 
   /// What a training graph is built for: the inputs' and targets' types but for the batch size.
@@ -64,6 +76,7 @@ public final class TrainingSession {
     self.threads = options.threads ?? availableThreads
     self.trainable = try trainable.parameters(of: model.graph)
     self.learningRate = optimizer.learningRate
+    self.optimizer = optimizer
     update = try OptimizerUpdate(
       optimizer, parameters: self.trainable, clipNorm: options.clipNorm,
       clipValue: options.clipValue,
@@ -100,7 +113,8 @@ public final class TrainingSession {
   {
     let (graph, results) = try explainingShapes(of: data[batch.set]) {
       let graph = try self.graph(for: data[batch.set])
-      let feeds = try feeds(batch, of: data, graph, cache)
+      var feeds = try feeds(batch, of: data, graph, cache)
+      feeds[graph.draw] = try Tensor(scalar: Int64(batchCount))
       return (graph, try graph.training.run(feeds, threads: threads))
     }
     guard let loss = results[graph.loss]?.firstNumber else {
@@ -119,6 +133,7 @@ public final class TrainingSession {
     }
     for statistic in graph.statistics { values[statistic.parameter] = results[statistic.update] }
     accumulatedBatches += 1
+    batchCount += 1
     return loss
   }
 
@@ -134,12 +149,10 @@ public final class TrainingSession {
   ///
   /// - Throws: `badData` when a parameter would not be finite; all stay as they were then.
   func applyGradients() throws {
-    defer {
-      gradientSum = [:]
-      accumulatedBatches = 0
-    }
+    defer { forgetGradients() }
     var newValues = values
     var newState = optimizerState
+    gradientNorm = gradientSum.norm
     try update.apply(
       to: &newValues, gradients: gradientSum, state: &newState,
       learningRate: nextLearningRate, step: updateCount + 1, threads: threads)
@@ -155,144 +168,46 @@ public final class TrainingSession {
     updateCount += 1
   }
 
+  func forgetGradients() {
+    gradientSum = [:]
+    accumulatedBatches = 0
+  }
+
   /// The gradients added up since the last update, by parameter.
   package var accumulatedGradients: [String: Tensor] { gradientSum }
 
-  // MARK: Whole sets
-
-  /// Runs the examples forward, with running statistics.
-  public func evaluate(_ data: [ExampleSet], batchSize: Int = 32) throws -> Evaluation {
-    try evaluate(data, batchSize: batchSize, features: makeCache())
+  /// Changes a value that does not train.
+  func setFrozen(_ name: String, _ value: Tensor) {
+    source.graph.initializers[name] = value
+    fingerprint = nil
+    prepared = nil
+    frozenRevision += 1
   }
 
-  func evaluate(_ data: [ExampleSet], batchSize: Int, features cache: FeatureCache) throws
-    -> Evaluation
-  {
-    let order = BatchOrder(
-      exampleCounts: data.map(\.count), batchSize: batchSize, shuffleSeed: nil)
-    var lossSum = 0.0
-    var rightCount = 0
-    var count = 0
-    for batch in order.batches(epoch: nil) {
-      let (graph, results) = try explainingShapes(of: data[batch.set]) {
-        let graph = try self.graph(for: data[batch.set])
-        let feeds = try feeds(batch, of: data, graph, cache)
-        return (graph, try graph.evaluation.run(feeds, threads: threads))
-      }
-      guard let loss = results[graph.loss]?.firstNumber, let output = results[graph.output] else {
-        throw GraftError(.internalFault, "the evaluation graph gave no loss")
-      }
-      lossSum += loss * Double(batch.rows.count)
-      count += batch.rows.count
-      if loss.isNaN { continue }
-      if self.loss.isClassification {
-        let targets = try data[batch.set].targets.gathering(rows: batch.rows)
-        rightCount += try rightClassCount(output, targets)
-      }
-    }
-    return Evaluation(
-      loss: lossSum / Double(max(1, count)),
-      accuracy: loss.isClassification ? Double(rightCount) / Double(max(1, count)) : nil,
-      exampleCount: count)
-  }
-
-  func makeCache() -> FeatureCache {
-    FeatureCache(
-      memoryBudget: options.featureMemory, diskBudget: options.featureDisk,
-      folder: options.featureFolder)
+  /// Tells the model apart from others: its structure and what does not change.
+  var modelFingerprint: String {
+    if let fingerprint { return fingerprint }
+    let frozen = source.graph.frozen(besides: trainable)
+    let text = TrunkFingerprint(frozen, kernels: [output]).name(of: [:])
+    fingerprint = text
+    return text
   }
 
   // MARK: Parts
 
-  private func graph(for set: ExampleSet) throws -> TrainingGraph {
+  func graph(for set: ExampleSet) throws -> TrainingGraph {
     let signature = Signature(set)
     if let prepared, prepared.signature == signature { return prepared.graph }
     try check(set)
     let graph = try TrainingGraph(
       source.graph, output: output, trainable: trainable, loss: loss,
-      batchNormalization: options.batchNormalization, example: signature.inputs,
-      targetType: signature.target)
+      options: options, example: signature.inputs, targetType: signature.target)
     prepared = (signature, graph)
     return graph
   }
 
-  private func check(_ set: ExampleSet) throws {
-    for feature in source.graph.pruned(to: source.graph.outputs(named: output)).requiredInputs {
-      guard let given = set.inputTypes[feature.name] else {
-        throw GraftError(
-          .badData, "there is no tensor for the input '\(feature.name)'", at: [set.name],
-          fix:
-            "Give one of each: \(source.graph.requiredInputs.map(\.name).joined(separator: ", "))"
-        )
-      }
-      try locating(set.name) {
-        let tensor = try Tensor(
-          shapeOnly: Shape([set.count] + given.shape.dropFirst()), given.elementType)
-        if case .tensor(let type, let shape?) = feature.type, case .fixed? = shape.first {
-          let open = FeatureType.tensor(type, shape: [.unknown] + shape.dropFirst())
-          try Feature(name: feature.name, type: open).check(tensor)
-        } else {
-          try feature.check(tensor)
-        }
-      }
-    }
-  }
-
-  /// - Throws: `badData` when a target has a value that the loss cannot take.
-  func check(targetsOf set: ExampleSet) throws {
-    guard let range = loss.targetRange else { return }
-    let targets = set.targets.numbers ?? set.targets.integers?.map(Double.init) ?? []
-    guard let wrong = targets.firstIndex(where: { !range.contains($0) }) else { return }
-    throw GraftError(
-      .badData,
-      "the target of row \(wrong / (targets.count / set.count)), counted from 0, is "
-        + "\(targets[wrong]); \(loss.name) takes \(range.lowerBound) to \(range.upperBound)",
-      at: [set.name], fix: "Correct the targets, or choose another loss")
-  }
-
-  /// Runs `body`; if it fails and targets or weights do not fit the output, says that.
-  private func explainingShapes<T>(of set: ExampleSet, _ body: () throws -> T) throws -> T {
-    do {
-      return try body()
-    } catch let error as GraftError where error.code != .cancelled {
-      // A first example shows the output's shape also where the model leaves it open.
-      let inputs = try set.load(row: 0)
-      guard
-        let plan = try? Plan(
-          source.graph, outputs: [output], registry: .standard, options: .standard),
-        let results = try? plan.run(
-          inputs.filter { plan.accepts($0.key) }, threads: threads),
-        var shape = results[output]?.shape
-      else { throw error }
-      if shape.first == 1 { shape[0] = set.count }
-      guard let misfit = loss.misfit(shape, set.targets.shape) else { throw error }
-      throw misfit.at("output '\(output)'").at(set.name)
-    }
-  }
-
-  /// Training has left the finite numbers: what, when, and on which examples.
-  private func notFinite(_ what: String, _ batch: Batch, of set: ExampleSet) -> GraftError {
-    for (row, variant) in zip(batch.rows, set.variants(of: batch)) {
-      var tensors = (try? set.load(row: row, variant: variant)) ?? [:]
-      tensors["target"] = try? set.targets.rows(row..<row + 1)
-      for (name, tensor) in tensors.sorted(by: { $0.key < $1.key }) where !tensor.isFinite {
-        return GraftError(
-          .badData,
-          "\(what) at step \(updateCount + 1): row \(row) of '\(name)', counted from 0, holds a "
-            + "value that is no finite number",
-          at: [set.name], fix: "Correct that example, or leave it out")
-      }
-    }
-    let rows = batch.rows.prefix(8).map(String.init).joined(separator: ", ")
-    return GraftError(
-      .badData,
-      "\(what) at step \(updateCount + 1), on the rows \(rows)"
-        + (batch.rows.count > 8 ? " and \(batch.rows.count - 8) more" : ""),
-      at: [set.name], fix: "Lower the learning rate, or check these examples")
-  }
-
   /// The head's inputs for a batch: features, model inputs, targets and changed parameters.
-  private func feeds(
+  func feeds(
     _ batch: Batch, of data: [ExampleSet], _ graph: TrainingGraph, _ cache: FeatureCache
   ) throws -> [String: Tensor] {
     let set = data[batch.set]
@@ -339,5 +254,25 @@ extension Tensor {
     let b = builder.input(Feature(name: "b", type: .unknown))
     builder.output(builder.add("Add", [a, b]))
     return try Plan(builder.graph, registry: .standard, options: .standard)
+  }
+}
+
+extension Graph {
+  /// The graph without the values that training may change.
+  fileprivate func frozen(besides trainable: [String]) -> Graph {
+    var graph = self
+    let statistics = nodes.filter(\.isBatchNormalization).flatMap { $0.inputs.dropFirst(3) }
+    let changing = Set(trainable + statistics)
+    graph.initializers = initializers.filter { name, _ in !changing.contains(name) }
+    return graph
+  }
+}
+
+extension [String: Tensor] {
+  /// The root of the sum of all squares, in double precision and in the order of the names.
+  fileprivate var norm: Double {
+    sorted { $0.key < $1.key }.reduce(0.0) { sum, pair in
+      (pair.value.numbers ?? []).reduce(sum) { $0 + $1 * $1 }
+    }.squareRoot()
   }
 }
