@@ -114,3 +114,35 @@ struct TrainingData {
     return (try all(paths.training, training), try all(paths.validation, validation))
   }
 }
+
+extension ExampleSet {
+  /// A share of the examples, the same of every class, and the rest.
+  func split(validation share: Double, seed: UInt64) throws -> (
+    training: ExampleSet, validation: ExampleSet
+  ) {
+    var generator = SeededGenerator(seed: seed)
+    let classes = targets.integers ?? []
+    let groups = Dictionary(grouping: 0..<count) { classes.count == count ? classes[$0] : 0 }
+    var kept: [Int] = []
+    for (_, rows) in groups.sorted(by: { $0.key < $1.key }) {
+      let wanted = Int((Double(rows.count) * share).rounded())
+      kept += rows.shuffled(using: &generator).prefix(wanted)
+    }
+    let chosen = Set(kept)
+    guard !chosen.isEmpty, chosen.count < count else {
+      throw GraftError(
+        .badData, "a share of \(share) of \(count) examples leaves a side without examples",
+        at: [name], fix: "Choose another share")
+    }
+    return (
+      try subset((0..<count).filter { !chosen.contains($0) }),
+      try subset((0..<count).filter { chosen.contains($0) })
+    )
+  }
+
+  private func subset(_ rows: [Int]) throws -> ExampleSet {
+    try ExampleSet(name: name, targets: try targets.gathering(rows: rows), labels: labels) { row in
+      try load(row: rows[row])
+    }
+  }
+}
