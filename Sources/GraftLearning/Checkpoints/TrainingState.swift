@@ -7,7 +7,12 @@ package struct SessionState: Sendable, Codable, Equatable {
   var model: String
   var trainable: [String]
   var loss: String
-  var optimizer: String
+  var optimizer: Optimizer
+  var clipNorm: Float?
+  var clipValue: Float?
+  var accumulation: Int
+  var schedule: LearningRateSchedule
+  var plateau: PlateauState?
   var updateCount: Int
   /// Batches run so far: which masks the next dropout draws.
   var batchCount: Int
@@ -26,6 +31,7 @@ package struct RunState: Sendable, Codable, Equatable {
     var batchSize: Int
     var shuffleSeed: UInt64?
     var lastBatch: LastBatch
+    var balancesClasses: Bool
   }
 
   /// The best epoch so far.
@@ -71,7 +77,7 @@ public enum TrainingProperty: Sendable, Codable, Equatable {
 extension SessionState {
   /// - Throws: `damaged` when a count is impossible.
   func check() throws {
-    try checkCounts([updateCount, batchCount, accumulatedBatches])
+    try checkCounts([updateCount, batchCount, accumulatedBatches, accumulation])
     guard learningRate.isFinite, learningRate >= 0 else {
       throw GraftError(.damaged, "the learning rate is \(learningRate)")
     }
@@ -102,6 +108,7 @@ extension RunState {
       "shuffling seed", settings.shuffleSeed.map(String.init) ?? "none",
       other.shuffleSeed.map(String.init) ?? "none")
     try require("last batch", settings.lastBatch.rawValue, other.lastBatch.rawValue)
+    try require("class balance", settings.balancesClasses, other.balancesClasses)
   }
 }
 

@@ -12,6 +12,9 @@ public struct FitOptions: Sendable {
   public var shuffleSeed: UInt64?
   /// What happens with the last batch of a set when too few examples are left to fill it.
   public var lastBatch = LastBatch.keep
+  /// Whether examples of rare classes are drawn several times in an epoch, so that all classes come
+  /// up equally often. The targets must be class numbers.
+  public var balancesClasses = false
   /// Nil: the run never ends early.
   public var earlyStopping: EarlyStopping?
   /// Nil: no checkpoints are written.
@@ -28,10 +31,10 @@ public struct FitOptions: Sendable {
 
   /// - Throws: `invalidArgument` when a number is out of its range.
   func check() throws {
-    func require(_ value: Int?, _ name: String, atLeast least: Int = 1) throws {
-      guard let value, value < least else { return }
+    func require(_ value: Int?, _ name: String) throws {
+      guard let value, value < 1 else { return }
       throw GraftError(
-        .invalidArgument, "the \(name) is \(value)", fix: "Choose \(least) or more")
+        .invalidArgument, "the \(name) is \(value)", fix: "Choose 1 or more")
     }
     try require(epochs, "number of epochs")
     try require(updates, "number of updates")
@@ -40,7 +43,7 @@ public struct FitOptions: Sendable {
       throw GraftError(
         .invalidArgument, "the run would never end", fix: "Give a number of epochs or of updates")
     }
-    try require(earlyStopping?.patience, "patience of early stopping", atLeast: 0)
+    try require(earlyStopping?.patience, "patience of early stopping")
     if let change = earlyStopping?.minimumChange, !(change >= 0 && change.isFinite) {
       throw GraftError(
         .invalidArgument, "the smallest change that counts for early stopping is \(change)",
@@ -52,7 +55,7 @@ public struct FitOptions: Sendable {
 
 /// Ends a run when epochs no longer make the model better.
 public struct EarlyStopping: Sendable, Equatable {
-  /// How many epochs in a row may bring nothing.
+  /// The run ends after so many epochs in a row that bring nothing; at least 1.
   public var patience: Int
   /// By how much the loss must fall to count as better.
   public var minimumChange: Double

@@ -11,7 +11,7 @@ extension TrainingRun.Iterator {
     }
     if let epochs = options.epochs, state.epoch >= epochs { return .completed }
     if let stopping = options.earlyStopping, state.batch == 0, state.epoch > 0,
-      state.waitedEpochs > stopping.patience
+      state.waitedEpochs >= stopping.patience
     {
       return .earlyStopping
     }
@@ -27,6 +27,7 @@ extension TrainingRun.Iterator {
         learningRate: state.learningRate, validationLoss: validation?.loss,
         validationAccuracy: validation?.accuracy))
     let watched = validation?.loss ?? state.loss
+    _ = session.plateau?.observe(watched)
     let change = run.options.earlyStopping?.minimumChange ?? 0
     guard watched < (state.best.map { $0.loss - change } ?? .infinity) else {
       state.waitedEpochs += 1

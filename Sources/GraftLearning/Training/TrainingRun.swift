@@ -58,7 +58,8 @@ public struct TrainingRun: AsyncSequence {
     for set in data + validation { try session.check(targetsOf: set) }
     order = BatchOrder(
       exampleCounts: data.map(\.count), batchSize: options.batchSize,
-      shuffleSeed: options.shuffleSeed, lastBatch: options.lastBatch)
+      shuffleSeed: options.shuffleSeed, lastBatch: options.lastBatch,
+      balancedClasses: options.balancesClasses ? try data.map(\.classNumbers) : nil)
     guard !order.batches(epoch: 0).isEmpty else {
       throw GraftError(
         .badData,
@@ -81,7 +82,8 @@ public struct TrainingRun: AsyncSequence {
   static func settings(_ data: [ExampleSet], _ options: FitOptions) -> RunState.Settings {
     RunState.Settings(
       exampleCounts: data.map(\.count), batchSize: options.batchSize,
-      shuffleSeed: options.shuffleSeed, lastBatch: options.lastBatch)
+      shuffleSeed: options.shuffleSeed, lastBatch: options.lastBatch,
+      balancesClasses: options.balancesClasses)
   }
 
   public func makeAsyncIterator() -> Iterator { Iterator(self) }
@@ -107,19 +109,17 @@ public struct TrainingRun: AsyncSequence {
     fileprivate init(_ run: TrainingRun) {
       self.run = run
       session = run.session
-      if let checkpoint = run.checkpoint {
-        session.adopt(checkpoint)
-        best = checkpoint.best
-      }
+      best = run.checkpoint?.best ?? [:]
+      let step = run.checkpoint?.step ?? session.updateCount
       state =
         run.checkpoint?.run
         ?? RunState(
-          TrainingRun.settings(run.data, run.options), firstUpdate: session.updateCount,
+          TrainingRun.settings(run.data, run.options), firstUpdate: step,
           learningRate: session.learningRate)
       batches = run.order.batches(epoch: state.epoch)
       caches = (session.makeCache(), session.makeCache())
       frozenRevision = session.frozenRevision
-      writer = run.options.checkpoints.map { CheckpointWriter($0, from: session.updateCount) }
+      writer = run.options.checkpoints.map { CheckpointWriter($0, from: step) }
     }
 
     public func next() async throws -> TrainingEvent? {
@@ -142,7 +142,9 @@ public struct TrainingRun: AsyncSequence {
     }
 
     private func begin() throws -> TrainingEvent {
-      for set in run.data { _ = try session.graph(for: set) }
+      if let checkpoint = run.checkpoint { try session.adopt(checkpoint) }
+      for set in run.data + run.validation { try session.check(set) }
+      _ = try session.graph(for: run.data[0])
       phase = .running
       writer?.begin()
       var warnings = run.checkpoint?.warnings ?? []
@@ -227,5 +229,20 @@ public struct TrainingRun: AsyncSequence {
     }
 
     var batchCount: Int { batches.count }
+  }
+}
+
+extension ExampleSet {
+  /// - Throws: `badData` when the targets are not one class number for each example.
+  fileprivate var classNumbers: [Int] {
+    get throws {
+      guard let numbers = targets.integers, numbers.count == count else {
+        throw GraftError(
+          .badData,
+          "the targets are \(targets.elementType) \(targets.shape); classes are balanced by one "
+            + "class number for each example", at: [name], fix: "Do not balance the classes")
+      }
+      return numbers
+    }
   }
 }

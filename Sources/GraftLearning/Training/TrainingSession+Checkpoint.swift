@@ -13,26 +13,36 @@ extension TrainingSession {
   ///   another loss or another optimizer; the session is then as before.
   public func restore(_ checkpoint: TrainingCheckpoint) throws {
     try check(checkpoint)
-    adopt(checkpoint)
+    try adopt(checkpoint)
   }
 
   func checkpoint(run: RunState?, best: [String: Tensor]) -> TrainingCheckpoint {
     TrainingCheckpoint(
       session: SessionState(
-        model: modelFingerprint, trainable: trainable, loss: loss.name, optimizer: optimizer.name,
+        model: modelFingerprint, trainable: trainable, loss: loss.name, optimizer: optimizer,
+        clipNorm: options.clipNorm, clipValue: options.clipValue,
+        accumulation: options.accumulation, schedule: options.schedule, plateau: plateau,
         updateCount: updateCount, batchCount: batchCount, accumulatedBatches: accumulatedBatches,
         learningRate: learningRate, gradientNorm: gradientNorm, properties: properties),
       run: run, values: values, optimizer: optimizerState, gradients: gradientSum, best: best)
   }
 
-  /// Takes over a checkpoint that was checked.
-  func adopt(_ checkpoint: TrainingCheckpoint) {
-    updateCount = checkpoint.session.updateCount
-    batchCount = checkpoint.session.batchCount
-    accumulatedBatches = checkpoint.session.accumulatedBatches
-    learningRate = checkpoint.session.learningRate
-    gradientNorm = checkpoint.session.gradientNorm
-    properties = checkpoint.session.properties
+  /// Takes over a checkpoint that was checked. What changed while it trained, such as the learning
+  /// rate, is as it was then; a schedule other than that of the checkpoint begins anew.
+  func adopt(_ checkpoint: TrainingCheckpoint) throws {
+    let state = checkpoint.session
+    var options = options
+    options.clipNorm = state.clipNorm
+    options.clipValue = state.clipValue
+    options.accumulation = max(1, state.accumulation)
+    try change(to: state.optimizer, options)
+    plateau = state.schedule == options.schedule ? state.plateau : options.schedule.plateau
+    updateCount = state.updateCount
+    batchCount = state.batchCount
+    accumulatedBatches = state.accumulatedBatches
+    learningRate = state.learningRate
+    gradientNorm = state.gradientNorm
+    properties = state.properties
     values = checkpoint.values
     optimizerState = checkpoint.optimizer
     gradientSum = checkpoint.gradients
@@ -49,7 +59,7 @@ extension TrainingSession {
         fix: "Make the session as it was then, or begin anew")
     }
     try require("loss", state.loss, loss.name)
-    try require("optimizer", state.optimizer, optimizer.name)
+    try require("optimizer", state.optimizer.name, optimizer.name)
     let missing = trainable.first { !state.trainable.contains($0) }
     if let name = missing ?? state.trainable.first(where: { !trainable.contains($0) }) {
       throw GraftError(
@@ -92,7 +102,11 @@ extension Optimizer {
   var name: String {
     switch method {
     case .sgd: "SGD"
-    case .adamW: "AdamW"
+    case .adam: "Adam"
+    case .adamW(.onnxRuntime, _, _, _): "AdamW in ONNX Runtime's form"
+    case .adamW(.pyTorch, _, _, _): "AdamW in PyTorch's form"
+    case .rmsProp: "RMSprop"
+    case .adagrad: "Adagrad"
     }
   }
 }

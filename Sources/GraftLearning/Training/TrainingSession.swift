@@ -22,10 +22,13 @@ public final class TrainingSession {
   var source: Model
   let output: String
   let loss: Loss
-  let options: TrainingOptions
+  var options: TrainingOptions
   let threads: Int
-  let optimizer: Optimizer
-  private let update: OptimizerUpdate
+  /// With the learning rate it began with.
+  var optimizer: Optimizer
+  var update: OptimizerUpdate
+  /// What the schedule knows of the losses so far.
+  var plateau: PlateauState?
   /// The changed values: trainable parameters and running statistics.
   var values: [String: Tensor] = [:]
   var optimizerState: [String: Tensor] = [:]
@@ -77,11 +80,8 @@ public final class TrainingSession {
     self.trainable = try trainable.parameters(of: model.graph)
     self.learningRate = optimizer.learningRate
     self.optimizer = optimizer
-    update = try OptimizerUpdate(
-      optimizer, parameters: self.trainable, clipNorm: options.clipNorm,
-      clipValue: options.clipValue,
-      groups: ParameterGroup.assignment(
-        of: options.groups, trainable: self.trainable, in: model.graph))
+    plateau = options.schedule.plateau
+    update = try OptimizerUpdate(optimizer, self.trainable, options, model.graph)
     for name in self.trainable { values[name] = model.graph.initializers[name] }
   }
 
@@ -143,7 +143,9 @@ public final class TrainingSession {
   var hasGradients: Bool { accumulatedBatches > 0 }
 
   /// The learning rate of the next update.
-  var nextLearningRate: Float { learningRate * options.schedule.factor(step: updateCount + 1) }
+  var nextLearningRate: Float {
+    learningRate * options.schedule.factor(step: updateCount + 1) * (plateau?.factor ?? 1)
+  }
 
   /// Changes the parameters by the gradients added up so far, and forgets those.
   ///
@@ -152,8 +154,7 @@ public final class TrainingSession {
     defer { forgetGradients() }
     var newValues = values
     var newState = optimizerState
-    gradientNorm = gradientSum.norm
-    try update.apply(
+    let norm = try update.apply(
       to: &newValues, gradients: gradientSum, state: &newState,
       learningRate: nextLearningRate, step: updateCount + 1, threads: threads)
     if let name = trainable.first(where: { newValues[$0]?.isFinite == false }) {
@@ -165,6 +166,7 @@ public final class TrainingSession {
     }
     values = newValues
     optimizerState = newState
+    gradientNorm = norm
     updateCount += 1
   }
 
@@ -268,11 +270,13 @@ extension Graph {
   }
 }
 
-extension [String: Tensor] {
-  /// The root of the sum of all squares, in double precision and in the order of the names.
-  fileprivate var norm: Double {
-    sorted { $0.key < $1.key }.reduce(0.0) { sum, pair in
-      (pair.value.numbers ?? []).reduce(sum) { $0 + $1 * $1 }
-    }.squareRoot()
+extension OptimizerUpdate {
+  /// The update of a session.
+  init(
+    _ optimizer: Optimizer, _ trainable: [String], _ options: TrainingOptions, _ graph: Graph
+  ) throws {
+    try self.init(
+      optimizer, parameters: trainable, clipNorm: options.clipNorm, clipValue: options.clipValue,
+      groups: ParameterGroup.assignment(of: options.groups, trainable: trainable, in: graph))
   }
 }
