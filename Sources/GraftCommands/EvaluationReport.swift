@@ -57,7 +57,7 @@ struct EvaluationReport: Encodable {
     if let error = meanAbsoluteError { lines.append("mean absolute error: \(error.short)") }
     if let error = maximumError { lines.append("largest error: \(error.short)") }
     guard let classes, classes.count <= 50 else { return lines }
-    lines += ["", Self.table(scores(classes))].filter { _ in true }
+    lines += ["", Self.table(scores(classes))]
     if let confusion, confusion.count <= 20 {
       lines += [
         "", "right class (rows), predicted class (columns):", Self.table(matrix(confusion)),

@@ -75,13 +75,17 @@ enum FitArguments {
     return options
   }
 
-  static func fitOptions(_ arguments: Arguments) throws -> FitOptions {
+  /// Whether examples are drawn in random order.
+  static func shuffles(_ arguments: Arguments) throws -> Bool {
     guard !(arguments.has("--shuffle") && arguments.has("--no-shuffle")) else {
       throw UsageError("'--shuffle' and '--no-shuffle' exclude each other")
     }
-    let isShuffled =
-      arguments.has("--shuffle")
-      || (arguments.all("--examples").isEmpty && !arguments.has("--no-shuffle"))
+    if arguments.has("--shuffle") { return true }
+    return arguments.all("--examples").isEmpty && !arguments.has("--no-shuffle")
+  }
+
+  static func fitOptions(_ arguments: Arguments) throws -> FitOptions {
+    let isShuffled = try shuffles(arguments)
     let steps = try arguments.int("--steps")
     let epochs = try arguments.int("--epochs")
     var options = FitOptions(

@@ -62,13 +62,15 @@ enum RunArguments {
   }
 
   /// All options of a call that say something about its run, defaults written out.
-  static func written(_ arguments: Arguments) -> [String: [String]] {
+  static func written(_ arguments: Arguments) throws -> [String: [String]] {
     var options = arguments.given.filter { !ofCall.contains($0.key) }
     for option in arguments.specification.options {
       if let standard = option.standard, options[option.name] == nil {
         options[option.name] = [standard]
       }
     }
+    // The default depends on how the data were named.
+    options[try FitArguments.shuffles(arguments) ? "--shuffle" : "--no-shuffle"] = []
     // Paths hold wherever the run goes on.
     if let path = options["--feature-cache"]?.first {
       options["--feature-cache"] = [URL(fileURLWithPath: path).path]

@@ -49,10 +49,12 @@ enum TrainCommand: Command {
       try RunRecorder(folder) { display.show($0) }
     }
     if let recorder {
-      try configure(recorder, choice, arguments, path, data, session)
+      try configure(recorder, choice, arguments, path, data, session, recipe.fitOptions)
     }
     console.note("training \(session.trainable.count) of \(model.parameters.count) parameters")
-    let emit = recorder.map { recorder in { recorder.record($0) } } ?? display.show
+    func emit(_ event: RunEvent) {
+      if let recorder { recorder.record(event) } else { display.show(event) }
+    }
     let end = try await train(session, data, recipe, choice, arguments, console, emit)
     try write(session, outputs, recorder, emit)
     emit(end)
@@ -65,7 +67,7 @@ enum TrainCommand: Command {
   /// Writes down what the run is, or compares it with what it was when it began.
   private static func configure(
     _ recorder: RunRecorder, _ choice: RunChoice, _ arguments: Arguments, _ path: String,
-    _ data: TrainingData, _ session: TrainingSession
+    _ data: TrainingData, _ session: TrainingSession, _ options: FitOptions
   ) throws {
     let sources = try data.sources()
     let model = RunConfiguration.Source(
@@ -80,8 +82,11 @@ enum TrainCommand: Command {
       created: choice.former?.created ?? Date(),
       versions: RunConfiguration.Versions(graft: CommandLineTool.version),
       model: model, data: sources.training, validation: sources.validation,
-      options: RunArguments.written(arguments), seed: try FitArguments.seed(arguments))
+      options: try RunArguments.written(arguments), seed: try FitArguments.seed(arguments))
     configuration.trainable = session.trainable
+    for parameter in session.hyperParameters + options.hyperParameters {
+      configuration.hyperParameters[parameter.name] = parameter.value.description
+    }
     try configuration.write(to: recorder.folder)
   }
 

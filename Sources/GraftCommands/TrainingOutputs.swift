@@ -20,7 +20,7 @@ struct TrainingOutputs {
     var files = CallFiles()
     try files.read(source, "the model")
     for path in data where !DataArguments.isFolder(path) {
-      try files.read(path, "the examples")
+      try files.read(path, arguments.all("--examples").isEmpty ? "'--data'" : "'--examples'")
     }
     if let model { try files.write(model, "--export", .model) }
     if let parameters { try files.write(parameters, "--parameters-out", .tensors) }

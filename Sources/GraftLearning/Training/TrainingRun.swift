@@ -59,7 +59,7 @@ public struct TrainingRun: AsyncSequence {
     order = BatchOrder(
       exampleCounts: data.map(\.count), batchSize: options.batchSize,
       shuffleSeed: options.shuffleSeed, lastBatch: options.lastBatch,
-      balancedClasses: options.balancesClasses ? try data.map(\.classNumbers) : nil)
+      balancedClasses: options.balancesClasses ? try data.map { try $0.classNumbers } : nil)
     guard !order.batches(epoch: 0).isEmpty else {
       throw GraftError(
         .badData,
