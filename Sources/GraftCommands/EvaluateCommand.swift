@@ -7,18 +7,21 @@ enum EvaluateCommand: Command {
   static let specification = CommandSpecification(
     name: "evaluate", summary: "Measure a model on examples",
     positionals: "MODEL|RUN", positionalCount: 1...1,
-    options: DataArguments.options + TrainingArguments.lossOptions + [
-      .value("--batch-size", "N", "examples that run at once, 32"),
-      .value("--predictions", "FILE", "what the model says of every example, .csv or .json"),
-      .value("--threads", "N", "threads; all cores by default"),
-      .flag("--json", "print JSON"),
-    ],
+    options: [DataArguments.options, TrainingArguments.lossOptions, ownOptions].flatMap(\.self),
     example: "graft evaluate runs/pictures --data test",
-    notes:
-      "Of a run its model is measured, with the loss and the preparation of data it was trained\n"
-      + "with. Classes: loss, accuracy, precision and recall of every class, and how often each class\n"
-      + "(row) was taken for each (column). Other values: the root of the mean squared error, the mean\n"
-      + "and the largest absolute error.")
+    notes: """
+      Of a run its model is measured, with the loss and the preparation of data it was trained with.
+      Classes: loss, accuracy, precision and recall of every class, and how often each class (row)
+      was taken for each (column). Other values: the root of the mean squared error, the mean and
+      the largest absolute error.
+      """)
+
+  private static let ownOptions: [OptionSpecification] = [
+    .value("--batch-size", "N", "examples that run at once, 32"),
+    .value("--predictions", "FILE", "what the model says of every example, .csv or .json"),
+    .value("--threads", "N", "threads; all cores by default"),
+    .flag("--json", "print JSON"),
+  ]
 
   static func run(_ given: Arguments, _ console: Console) async throws {
     let path = try ModelArgument.path(given.positionals[0])

@@ -137,9 +137,9 @@ struct PredictionFile {
   static func table(_ predictions: [Prediction]) -> String {
     let labels = predictions.first?.classes?.map(\.label).sorted() ?? []
     let count = labels.isEmpty ? predictions.map { $0.values?.count ?? 0 }.max() ?? 0 : 0
-    let head =
-      ["example", "target"] + (labels.isEmpty ? [] : ["predicted", "probability"]) + labels
-      + (0..<count).map { "value\($0)" }
+    var head = ["example", "target"]
+    if !labels.isEmpty { head += ["predicted", "probability"] + labels }
+    head += (0..<count).map { "value\($0)" }
     let lines = predictions.map { prediction -> [String] in
       var line = [prediction.example, prediction.target ?? ""]
       if !labels.isEmpty {

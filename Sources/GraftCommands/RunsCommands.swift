@@ -14,7 +14,7 @@ enum RunsListCommand: Command {
     let name: String
     let folder: String
     let state: String
-    let created: Date?
+    let created: String?
     let epochs: Int
     let steps: Int
     let loss: Double?
@@ -48,7 +48,8 @@ enum RunsListCommand: Command {
     let last = history.epochs.last
     return Line(
       name: folder.name, folder: folder.path, state: state(folder, history),
-      created: (try? RunConfiguration(contentsOf: folder))?.created, epochs: history.epochs.count,
+      created: (try? RunConfiguration(contentsOf: folder))?.created.ISO8601Format(),
+      epochs: history.epochs.count,
       steps: last?.step ?? 0, loss: last?.loss, validationLoss: last?.validationLoss,
       accuracy: last?.accuracy)
   }

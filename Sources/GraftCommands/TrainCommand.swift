@@ -6,29 +6,36 @@ import GraftLearning
 enum TrainCommand: Command {
   static let specification = CommandSpecification(
     name: "train", summary: "Train a model on examples from files",
-    positionals: "MODEL", positionalCount: 0...1,
-    options: DataArguments.options + DataArguments.trainingOptions + RunArguments.options
-      + FitArguments.options + TrainingArguments.options + [
-        .value(
-          "--log", "FILE", "one JSON line per batch: step and epoch from 1, loss, learning rate"),
-        .value("--parameters-out", "FILE", "file for the parameters that changed, .safetensors"),
-        .value("--export", "FILE", "the trained model, .onnx"),
-        .value("--opset", "N", "opset of the exported model"),
-        .flag("--json", "print every event as one JSON object on a line"),
-      ],
+    positionals: "MODEL", positionalCount: 0...1, options: options,
     example: "graft train model.onnx --data pictures --validation 0.2 --trainable 'classifier.*' "
       + "--epochs 20 --batch-size 8 --run pictures",
-    notes:
-      "A run keeps everything in one folder: config.json, history.json, log.jsonl, curves.svg,\n"
-      + "checkpoints and model.onnx. '--data' without '--run' and '--export' makes the run\n"
-      + "runs/MODEL-1. 'graft train --run NAME --resume' goes on where a run stopped, however it was\n"
-      + "ended, and ends with the same bytes as if it had never stopped; with more '--epochs' a run that\n"
-      + "is done goes on too. 'graft runs watch NAME' shows what it does.\n\n"
-      + "Files may differ in open dimensions; a batch never crosses a file. Gradients of "
-      + "accumulated batches are\nadded, not averaged; groups run across the ends of epochs, and a "
-      + "rest is applied when training ends.\n"
-      + "Outputs never replace inputs: '--export' takes another name than MODEL. Ctrl-C ends training\n"
-      + "after the current step, writes what was learned until then, and exits with 1.")
+    notes: """
+      A run keeps everything in one folder: config.json, history.json, log.jsonl, curves.svg,
+      checkpoints and model.onnx. '--data' without '--run' and '--export' makes the run
+      runs/MODEL-1. 'graft train --run NAME --resume' goes on where a run stopped, however it was
+      ended, and ends with the same bytes as if it had never stopped; with more '--epochs' a run
+      that is done goes on too. 'graft runs watch NAME' shows what it does.
+
+      Files may differ in open dimensions; a batch never crosses a file. Gradients of accumulated
+      batches are added, not averaged; groups run across the ends of epochs, and a rest is applied
+      when training ends. Outputs never replace inputs: '--export' takes another name than MODEL.
+
+      Exit codes: 0 done, 1 failed or interrupted, 64 wrong usage, 65 bad model or data. Ctrl-C ends
+      training after the current step, writes what was learned until then, and exits with 1.
+      """)
+
+  private static let options: [OptionSpecification] = [
+    DataArguments.options, DataArguments.trainingOptions, RunArguments.options,
+    FitArguments.options, TrainingArguments.options, outputOptions,
+  ].flatMap(\.self)
+
+  private static let outputOptions: [OptionSpecification] = [
+    .value("--log", "FILE", "one JSON line per batch: step and epoch from 1, loss, learning rate"),
+    .value("--parameters-out", "FILE", "file for the parameters that changed, .safetensors"),
+    .value("--export", "FILE", "the trained model, .onnx"),
+    .value("--opset", "N", "opset of the exported model"),
+    .flag("--json", "print every event as one JSON object on a line"),
+  ]
 
   static func run(_ given: Arguments, _ console: Console) async throws {
     let choice = try RunChoice(given, console)

@@ -56,6 +56,18 @@ package struct RunFolder: Sendable, Equatable {
     }
   }
 
+  /// Removes what a killed process left of files that it was writing.
+  func removeRemains() {
+    let files = [configuration, history, curves, model].map { $0.lastPathComponent + "." }
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    for name in names {
+      guard files.contains(where: { name.hasPrefix($0) && name.count == $0.count + 6 }) else {
+        continue
+      }
+      try? FileManager.default.removeItem(at: url.appending(path: name))
+    }
+  }
+
   /// A name that no run has yet: `stem-1`, `stem-2` and so on.
   package static func unused(_ stem: String, in parent: URL = RunFolder.parent) -> RunFolder {
     var number = 1

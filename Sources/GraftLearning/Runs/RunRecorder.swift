@@ -30,6 +30,7 @@ package final class RunRecorder {
     self.folder = folder
     self.report = report
     lock = try RunLock(folder)
+    folder.removeRemains()
     log = RunLog(folder)
     let replayed = RunHistory(replaying: RunLogReader(folder).newEvents())
     var problem: (any Error)?
