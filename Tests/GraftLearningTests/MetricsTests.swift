@@ -59,6 +59,9 @@ struct MetricsTests {
       Tensor([1, 0, 5, 0, 2, 7] as [Float], shape: [1, 2, 1, 3]),
       classes: Tensor([0, 0, 1] as [Int64], shape: [1, 1, 3]))
     #expect(metrics.confusion == [[1, 1], [0, 1]])
+    try metrics.add(
+      Tensor(zeros: [2, 2]), classes: Tensor([0, 1] as [Int64]), ignoring: 1)
+    #expect(metrics.confusion == [[2, 1], [0, 1]])
     #expect(throws: GraftError.self) {
       try metrics.add(Tensor(zeros: [2, 3]), classes: Tensor([0, 1] as [Int64]))
     }

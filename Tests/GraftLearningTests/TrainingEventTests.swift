@@ -177,7 +177,7 @@ struct TrainingEventTests {
       ("learningRate", -1.0, "'learningRate' cannot be -1: it takes numbers above 0"),
       ("momentum", .nan, "'momentum' cannot be nan: it takes numbers of at least 0"),
       ("accumulation", 1.5, "cannot be 1.5: it takes whole numbers of at least 1"),
-      ("clipNorm", 0, "cannot be 0: it takes numbers above 0, or none"),
+      ("clipNorm", 0, "cannot be 0: it takes numbers above 0, or off"),
       ("momentun", 0, "Did you mean 'momentum'?"),
     ] {
       #expect {

@@ -77,9 +77,9 @@ public struct ClassificationMetrics: Sendable, Codable, Equatable {
 }
 
 extension ClassificationMetrics {
-  /// Counts scores [batch, classes, ...] against class numbers [batch, ...]. Class numbers that are
-  /// none of the classes do not count.
-  mutating func add(_ output: Tensor, classes: Tensor) throws {
+  /// Counts scores [batch, classes, ...] against class numbers [batch, ...]. Those that are none of the
+  /// classes, or the ignored one, do not count.
+  mutating func add(_ output: Tensor, classes: Tensor, ignoring ignored: Int? = nil) throws {
     guard output.shape.rank >= 2, output.shape[1] == classCount, let scores = output.numbers,
       let labels = classes.integers, labels.count * classCount == scores.count
     else {
@@ -89,7 +89,7 @@ extension ClassificationMetrics {
           + "of shape \(classes.shape)")
     }
     let inner = max(1, output.shape.elementCount(in: 2..<output.shape.rank))
-    for (index, label) in labels.enumerated() {
+    for (index, label) in labels.enumerated() where label != ignored {
       let start = index / inner * classCount * inner + index % inner
       add(scores: (0..<classCount).map { scores[start + $0 * inner] }, actual: label)
     }

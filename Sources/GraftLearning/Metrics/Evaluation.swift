@@ -7,7 +7,7 @@ public struct Evaluation: Sendable, Codable, Equatable {
   public let exampleCount: Int
   /// With a loss of classes, or one of probabilities (then class 0 means no and class 1 yes).
   public let classification: ClassificationMetrics?
-  /// With every other loss.
+  /// With every other loss that compares as many outputs as targets.
   public let regression: RegressionMetrics?
 
   package init(
@@ -42,17 +42,20 @@ struct EvaluationSums {
     lossSum += loss * Double(rowCount)
     count += rowCount
     switch kind {
-    case .classes:
+    case .classes(let ignored):
       var metrics =
         classification
         ?? ClassificationMetrics(classCount: output.shape.rank > 1 ? output.shape[1] : 0)
-      try metrics.add(output, classes: targets)
+      try metrics.add(output, classes: targets, ignoring: ignored)
       classification = metrics
     case .probabilities:
+      guard output.elementCount == targets.elementCount else { return }
       var metrics = classification ?? ClassificationMetrics(classCount: 2)
       try metrics.add(output, probabilities: targets)
       classification = metrics
     case .values:
+      // A loss of the user's own may compare what has other shapes.
+      guard output.elementCount == targets.elementCount else { return }
       var metrics = regression ?? RegressionMetrics()
       try metrics.add(output, targets: targets)
       regression = metrics
@@ -69,8 +72,8 @@ struct EvaluationSums {
 extension Loss {
   /// What targets mean.
   enum TargetKind {
-    /// Class numbers.
-    case classes
+    /// Class numbers, one of which may count for nothing.
+    case classes(ignoring: Int?)
     /// Numbers from 0 to 1, compared with logits.
     case probabilities
     /// Any numbers.
@@ -78,7 +81,7 @@ extension Loss {
   }
 
   var targetKind: TargetKind {
-    if isClassification { return .classes }
+    if isClassification { return .classes(ignoring: ignoredClass) }
     return targetRange == 0...1 ? .probabilities : .values
   }
 }

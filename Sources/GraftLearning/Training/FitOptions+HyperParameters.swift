@@ -11,14 +11,14 @@ extension FitOptions {
         "epochs", "passes over the data", .init(epochs), default: .init(usual.epochs),
         .wholeNumbers(minimum: 1), isOptional: true),
       HyperParameter(
-        "updates", "updates after which the run ends", .init(updates), default: .none,
+        "updates", "updates after which the run ends", .init(updates), default: .off,
         .wholeNumbers(minimum: 1), isOptional: true),
       HyperParameter(
         "batchSize", "examples per batch", .init(batchSize), default: .init(usual.batchSize),
         .wholeNumbers(minimum: 1)),
       HyperParameter(
-        "shuffleSeed", "of the random order", shuffleSeed.map { .number(Double($0)) } ?? .none,
-        default: .none, .wholeNumbers(minimum: 0), isOptional: true),
+        "shuffleSeed", "of the random order", shuffleSeed.map { .number(Double($0)) } ?? .off,
+        default: .off, .wholeNumbers(minimum: 0), isOptional: true),
       HyperParameter(
         "lastBatch", "what happens with a last batch that is not full", .text(lastBatch.rawValue),
         default: .text(usual.lastBatch.rawValue), choices),

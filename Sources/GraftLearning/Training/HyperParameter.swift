@@ -7,14 +7,14 @@ public struct HyperParameter: Sendable, Hashable, Codable {
     case number(Double)
     case text(String)
     /// No limit, no end, no seed.
-    case none
+    case off
 
     public var description: String {
       switch self {
       case .number(let number):
         Int(exactly: number).map(String.init) ?? "\(number)"
       case .text(let text): text
-      case .none: "none"
+      case .off: "off"
       }
     }
   }
@@ -72,7 +72,7 @@ public struct HyperParameter: Sendable, Hashable, Codable {
   public let value: Value
   public let defaultValue: Value
   public let allowed: Allowed
-  /// Whether it may be `none`.
+  /// Whether it may be `off`.
   public let isOptional: Bool
 
   init(
@@ -89,11 +89,11 @@ public struct HyperParameter: Sendable, Hashable, Codable {
 
   /// - Throws: `invalidArgument` naming the value and what is allowed.
   func check(_ value: Value) throws {
-    guard !allowed.contains(value), !(isOptional && value == .none) else { return }
+    guard !allowed.contains(value), !(isOptional && value == .off) else { return }
     throw GraftError(
       .invalidArgument,
       "the hyper-parameter '\(name)' cannot be \(value): it takes \(allowed)"
-        + (isOptional ? ", or none" : ""))
+        + (isOptional ? ", or off" : ""))
   }
 }
 
@@ -123,7 +123,11 @@ extension HyperParameter.Value {
 
   init(_ value: Float) { self = .number(Double(value)) }
 
-  init(_ value: Float?) { self = value.map(Self.init) ?? .none }
+  init(_ value: Float?) {
+    if let value { self = .number(Double(value)) } else { self = .off }
+  }
 
-  init(_ value: Int?) { self = value.map { .number(Double($0)) } ?? .none }
+  init(_ value: Int?) {
+    if let value { self = .number(Double(value)) } else { self = .off }
+  }
 }

@@ -23,13 +23,15 @@ extension Loss {
   ) -> Loss {
     let settings = CrossEntropySettings(
       classWeights: classWeights, ignoreIndex: ignoreIndex, labelSmoothing: labelSmoothing)
-    return Loss(
+    var loss = Loss(
       name: "cross entropy", isClassification: true,
       misfit: { classMisfit($0, $1, weightCount: classWeights?.count) },
       build: { builder, output, target in
         try settings.check()
         return try builder.crossEntropy(output, target, settings)
       })
+    loss.ignoredClass = ignoreIndex
+    return loss
   }
 }
 

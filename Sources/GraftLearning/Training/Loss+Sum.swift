@@ -35,7 +35,7 @@ extension Loss {
   public static func sum(_ terms: [LossTerm]) -> Loss {
     let main = terms.filter { $0.output == nil && $0.target == nil }
     let own = terms.filter { $0.target == nil }
-    return Loss(
+    var sum = Loss(
       name: terms.map(\.loss.name).joined(separator: " + "),
       isClassification: main.contains { $0.loss.isClassification },
       targetRange: own.compactMap(\.loss.targetRange).reduce(nil) { range, next in
@@ -57,6 +57,8 @@ extension Loss {
         }
         return values.count == 1 ? values[0] : builder.add("Sum", try builder.alike(values))
       })
+    sum.ignoredClass = main.lazy.compactMap(\.loss.ignoredClass).first
+    return sum
   }
 }
 

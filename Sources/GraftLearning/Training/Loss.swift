@@ -8,6 +8,8 @@ public struct Loss: Sendable {
   public let name: String
   /// Whether targets are class numbers, so that accuracy is defined.
   package let isClassification: Bool
+  /// A class number whose examples count for nothing.
+  package var ignoredClass: Int?
   /// The values that targets may have; nil for any.
   package let targetRange: ClosedRange<Double>?
   /// The tensors that must hold class numbers: nil for the targets, else an example tensor's name.

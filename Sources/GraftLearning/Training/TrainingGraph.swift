@@ -14,6 +14,17 @@ public enum BatchNormalizationMode: String, Sendable, CaseIterable {
   case frozen
 }
 
+extension BatchNormalizationMode {
+  /// Whether a batch normalization, which has five inputs, uses its batch while training.
+  func usesBatch(in node: Node, trainable: [String]) -> Bool {
+    switch self {
+    case .auto: node.inputs.dropFirst().prefix(2).contains(where: trainable.contains)
+    case .train: true
+    case .frozen: false
+    }
+  }
+}
+
 /// Whether a model's Dropout nodes work while training. Evaluation never drops anything.
 public enum DropoutMode: String, Sendable, CaseIterable {
   /// With the ratios in the model. Features are then taken below the first Dropout.
@@ -61,11 +72,7 @@ struct TrainingGraph {
       options.dropout == .off
       ? forward : whole.usingDropout(seed: options.dropoutSeed, draw: draw)
     let (trainingForward, statistics) = dropping.usingBatchStatistics { node in
-      switch options.batchNormalization {
-      case .auto: node.inputs[1...2].contains(where: trainable.contains)
-      case .train: true
-      case .frozen: false
-      }
+      options.batchNormalization.usesBatch(in: node, trainable: trainable)
     }
     let (backward, gradients) = try trainingForward.differentiated(
       lossName, withRespectTo: trainable, registry: registry)

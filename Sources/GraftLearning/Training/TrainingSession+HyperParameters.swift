@@ -10,13 +10,13 @@ extension TrainingSession {
     ] + optimizer.hyperParameters + [
       HyperParameter(
         "clipNorm", "the largest norm of all gradients together", .init(options.clipNorm),
-        default: .none, .positive, isOptional: true),
+        default: .off, .positive, isOptional: true),
       HyperParameter(
         "clipValue", "the largest absolute value of an element of a gradient",
-        .init(options.clipValue), default: .none, .positive, isOptional: true),
+        .init(options.clipValue), default: .off, .positive, isOptional: true),
       HyperParameter(
         "accumulation", "batches whose gradients are added up for an update",
-        .init(options.accumulation), default: .init(1), .wholeNumbers(minimum: 1)),
+        .init(options.accumulation), default: .number(1), .wholeNumbers(minimum: 1)),
     ]
   }
 

@@ -45,8 +45,9 @@ extension TrainingSession {
           fix: "Give finite numbers")
       }
     }
+    let changing = changingStatistics.union(trainable)
     for (name, tensor) in weights {
-      if trainable.contains(name) || isStatistic(name) {
+      if changing.contains(name) {
         values[name] = tensor
       } else {
         setFrozen(name, tensor)
@@ -103,11 +104,5 @@ extension TrainingSession {
 
   private func weights(in scope: WeightScope) -> OrderedTable<Tensor> {
     scope == .all ? weights : weights.filter { name, _ in trainable.contains(name) }
-  }
-
-  private func isStatistic(_ name: String) -> Bool {
-    source.graph.nodes.contains {
-      $0.isBatchNormalization && $0.inputs.dropFirst(3).contains(name)
-    }
   }
 }

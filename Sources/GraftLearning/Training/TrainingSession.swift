@@ -186,10 +186,22 @@ public final class TrainingSession {
     frozenRevision += 1
   }
 
+  /// The running statistics that training changes.
+  var changingStatistics: Set<String> {
+    let nodes = source.graph.nodes.filter {
+      $0.isBatchNormalization && options.batchNormalization.usesBatch(in: $0, trainable: trainable)
+    }
+    return Set(nodes.flatMap { $0.inputs.dropFirst(3) })
+  }
+
   /// Tells the model apart from others: its structure and what does not change.
   var modelFingerprint: String {
     if let fingerprint { return fingerprint }
-    let frozen = source.graph.frozen(besides: trainable)
+    let statistics = changingStatistics
+    var frozen = source.graph
+    frozen.initializers = frozen.initializers.filter { name, _ in
+      !trainable.contains(name) && !statistics.contains(name)
+    }
     let text = TrunkFingerprint(frozen, kernels: [output]).name(of: [:])
     fingerprint = text
     return text
@@ -256,17 +268,6 @@ extension Tensor {
     let b = builder.input(Feature(name: "b", type: .unknown))
     builder.output(builder.add("Add", [a, b]))
     return try Plan(builder.graph, registry: .standard, options: .standard)
-  }
-}
-
-extension Graph {
-  /// The graph without the values that training may change.
-  fileprivate func frozen(besides trainable: [String]) -> Graph {
-    var graph = self
-    let statistics = nodes.filter(\.isBatchNormalization).flatMap { $0.inputs.dropFirst(3) }
-    let changing = Set(trainable + statistics)
-    graph.initializers = initializers.filter { name, _ in !changing.contains(name) }
-    return graph
   }
 }
 
