@@ -8,6 +8,7 @@ public enum CommandLineTool {
     RunCommand.self,
     TrainCommand.self,
     EvaluateCommand.self,
+    PredictCommand.self,
     RunsListCommand.self,
     RunsWatchCommand.self,
     VoiceTrainCommand.self,

@@ -7,7 +7,10 @@ enum EvaluateCommand: Command {
   static let specification = CommandSpecification(
     name: "evaluate", summary: "Measure a model on examples",
     positionals: "MODEL|RUN", positionalCount: 1...1,
-    options: [DataArguments.options, TrainingArguments.lossOptions, ownOptions].flatMap(\.self),
+    options: [
+      DataArguments.options, TrainingArguments.lossOptions, InputPreparation.options,
+      ownOptions,
+    ].flatMap(\.self),
     example: "graft evaluate runs/pictures --data test",
     notes: """
       Of a run its model is measured, with the loss and the preparation of data it was trained with.
@@ -24,20 +27,26 @@ enum EvaluateCommand: Command {
   ]
 
   static func run(_ given: Arguments, _ console: Console) async throws {
-    let path = try ModelArgument.path(given.positionals[0])
-    let arguments = try RunArguments.ofRun(path).map(given.adding) ?? given
+    let source = try ModelArgument(given.positionals[0])
+    let path = source.path
+    let arguments = try source.runOptions().map(given.adding) ?? given
     let loss = try TrainingArguments.loss(arguments)
     let paths = try DataArguments.paths(given)
     let batchSize = try given.int("--batch-size") ?? 32
     let threads = try arguments.threads()
     let file = try given.string("--predictions").map { try PredictionFile($0, inputs: [path]) }
-    let model = try Model(contentsOf: URL(fileURLWithPath: path))
-    let data = try DataArguments.sets(paths, arguments, for: model)
+    let model = try source.open()
+    let reader = try DataReader(arguments, InputPreparation(arguments, for: model), console)
+    let data = try paths.map {
+      try reader.sets($0, changing: false, labels: model.labels).training
+    }
     guard let first = data.first else { return }
     let labels = first.labels ?? model.labels
     let evaluator = try locating(path) {
       try ModelEvaluator(
-        model, output: arguments.string("--output"), loss: loss, like: first, threads: threads)
+        model, output: arguments.string("--output"), loss: loss, like: first,
+        givesProbabilities: model.metadata[HeadTraining.scoresKey] == "probabilities",
+        threads: threads)
     }
     let reading = OutputReading(loss, labels: labels)
     var predictions: [Prediction] = []

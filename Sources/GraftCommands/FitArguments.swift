@@ -31,25 +31,13 @@ enum FitArguments {
     .value("--threads", "N", "threads; all cores by default"),
   ]
 
-  static func selection(_ arguments: Arguments, head: [String]?) throws -> ParameterSelection {
+  /// The parameters that the call chooses; nil when it chooses none.
+  static func selection(_ arguments: Arguments) throws -> ParameterSelection? {
     let patterns = arguments.all("--trainable")
     let after = arguments.string("--trainable-after").map(ParameterSelection.after)
-    if patterns.isEmpty, let after { return after }
-    if patterns.isEmpty, let head {
-      return .matching(head.map { NSRegularExpression.escapedPattern(for: $0) })
-    }
+    guard !patterns.isEmpty else { return after }
     let matching = ParameterSelection.matching(patterns)
     return after.map(matching.union) ?? matching
-  }
-
-  /// - Throws: `UsageError` when the call chooses no parameter.
-  static func requireSelection(_ arguments: Arguments) throws {
-    guard arguments.all("--trainable").isEmpty, arguments.string("--trainable-after") == nil,
-      arguments.string("--head") == nil
-    else { return }
-    throw UsageError(
-      "nothing is chosen for training",
-      fix: "Give '--trainable REGEX', '--trainable-after VALUE' or '--head KIND'")
   }
 
   static func seed(_ arguments: Arguments) throws -> UInt64 {
@@ -95,6 +83,7 @@ enum FitArguments {
     if let mode = try arguments.choice("--last-batch", LastBatch.allCases.map(\.rawValue)) {
       options.lastBatch = LastBatch(rawValue: mode) ?? .keep
     }
+    options.balancesClasses = arguments.has("--balance")
     if let patience = try arguments.int("--early-stopping", in: 0...Int.max) {
       options.earlyStopping = EarlyStopping(patience: patience)
     }

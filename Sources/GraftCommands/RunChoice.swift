@@ -58,35 +58,17 @@ struct RunChoice {
   }
 
   /// The model that is trained: of the call, or of the run that goes on.
-  func modelPath(_ arguments: Arguments) throws -> String {
-    if let word = arguments.positionals.first { return try ModelArgument.path(word) }
+  func model(_ arguments: Arguments) throws -> ModelArgument {
+    if let word = arguments.positionals.first { return try ModelArgument(word) }
     guard let former else {
       throw UsageError("'graft train' needs MODEL", fix: "See 'graft train --help'")
     }
-    return former.model.path
+    return try ModelArgument(former.model.path)
   }
 
   /// Where the run goes on: at its newest checkpoint that is whole; nil for a run that begins.
   func checkpoint() throws -> TrainingCheckpoint? {
     guard let folder, former != nil else { return nil }
     return try TrainingCheckpoint.newest(in: folder.checkpoints)
-  }
-}
-
-/// A word that names a model: its file, or a run that made one.
-enum ModelArgument {
-  /// - Throws: `notFound` when the run has no model yet.
-  static func path(_ word: String) throws -> String {
-    var isFolder: ObjCBool = false
-    let isThere = FileManager.default.fileExists(atPath: word, isDirectory: &isFolder)
-    if isThere, !isFolder.boolValue { return word }
-    let folder = RunFolder(named: isThere ? "./" + word : word)
-    guard folder.isRun else { return word }
-    guard FileManager.default.fileExists(atPath: folder.model.path) else {
-      throw GraftError(
-        .notFound, "the run has no model yet", at: [folder.path],
-        fix: "Train it to its end with 'graft train --run \(folder.word) --resume'")
-    }
-    return folder.model.path
   }
 }

@@ -28,20 +28,22 @@ struct TrainingOutputs {
   }
 
   /// What the opset cannot express is found before training, not after.
-  func check(_ session: TrainingSession) throws {
-    guard let model, let opset else { return }
-    try locating(model) { _ = try ONNXWriter.encode(session.model, opset: opset) }
+  func check(_ model: Model) throws {
+    guard let path = self.model, let opset else { return }
+    try locating(path) { _ = try ONNXWriter.encode(model, opset: opset) }
   }
 
-  /// - Parameter written: is told every file.
-  func write(_ session: TrainingSession, written: (String) -> Void) throws {
-    if let parameters {
-      try SafetensorsFile.write(session.changedParameters, to: parameters)
-      written(parameters)
+  /// - Parameters:
+  ///   - parameters: those that changed.
+  ///   - written: is told every file.
+  func write(_ model: Model, parameters: OrderedTable<Tensor>, written: (String) -> Void) throws {
+    if let path = self.parameters {
+      try SafetensorsFile.write(parameters, to: path)
+      written(path)
     }
-    if let model {
-      try session.model.write(to: URL(fileURLWithPath: model), opset: opset)
-      written(model)
+    if let path = self.model {
+      try model.write(to: URL(fileURLWithPath: path), opset: opset)
+      written(path)
     }
   }
 }

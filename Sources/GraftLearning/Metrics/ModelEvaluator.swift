@@ -19,11 +19,13 @@ package struct ModelEvaluator {
   /// - Parameters:
   ///   - output: the output that the loss looks at; the model's first when nil.
   ///   - example: a set like those that will be evaluated.
+  ///   - givesProbabilities: whether the output is probabilities of classes, and no logits: the loss is
+  ///     then taken of their logarithms.
   /// - Throws: `invalidArgument` when the output does not exist, `unsupported`, and `typeMismatch` or
   ///   `badData` when the loss cannot take such examples.
   package init(
     _ model: Model, output: String? = nil, loss: Loss, like example: ExampleSet,
-    threads: Int? = nil
+    givesProbabilities: Bool = false, threads: Int? = nil
   ) throws {
     let names = model.graph.outputs.map(\.name)
     let output = output ?? names.first ?? ""
@@ -33,8 +35,10 @@ package struct ModelEvaluator {
         fix: didYouMean(output, among: names) ?? "Choose one of: \(names.joined(separator: ", "))")
     }
     let graph = model.graph.pruned(to: model.graph.outputs(named: output))
+    let (scored, scores) =
+      givesProbabilities ? try graph.takingLogarithms(of: output) : (graph, output)
     let attached = try locating(example.name) {
-      try AttachedLoss(loss, to: graph, output, example.targets.elementType, example.inputTypes)
+      try AttachedLoss(loss, to: scored, scores, example.targets.elementType, example.inputTypes)
     }
     target = attached.target
     lossName = attached.loss
@@ -81,5 +85,15 @@ package struct ModelEvaluator {
       else { throw error }
       throw misfit.at("output '\(output)'")
     }
+  }
+}
+
+extension Graph {
+  /// The graph with the logarithms of a value, which are never below that of a tiny number.
+  fileprivate func takingLogarithms(of value: String) throws -> (graph: Graph, name: String) {
+    var builder = GraphBuilder(self, scope: "graft/evaluation")
+    let least = builder.add("CastLike", [try builder.float(1e-12), value])
+    let name = builder.add("Log", [builder.add("Max", [value, least])])
+    return (builder.graph, name)
   }
 }
