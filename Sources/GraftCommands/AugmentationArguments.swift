@@ -16,8 +16,8 @@ struct AugmentationArguments {
       count: isUnlimited ? nil : try arguments.int("--variants", in: 1...1_000_000) ?? 8,
       seed: seed)
     guard let text = arguments.string("--augment") else {
-      pictures = nil
-      recordings = nil
+      self.pictures = nil
+      self.recordings = nil
       return
     }
     var pictures = PictureAugmentation()

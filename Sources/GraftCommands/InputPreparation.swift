@@ -46,13 +46,21 @@ struct InputPreparation {
         try? JSONDecoder().decode([String].self, from: Data($0.utf8))
       }
     picture = try Self.picture(arguments, model, input)
-    let rate = try arguments.int("--sample-rate", in: 1...1_000_000)
-    sampleRate = rate ?? model.metadata[Self.rateKey].flatMap { Int($0) } ?? 16_000
-    let samples = input.fixedDimensions.last.flatMap { $0 }
-    let seconds =
-      try arguments.float("--seconds").map(Double.init)
-      ?? samples.map { Double($0) / Double(sampleRate) } ?? 10
+    let known = model.metadata[Self.rateKey].flatMap { Int($0) }
+    let rate = try arguments.int("--sample-rate", in: 1...1_000_000) ?? known ?? 16_000
+    sampleRate = rate
+    let samples: Int? = input.fixedDimensions.last ?? nil
+    let seconds = try Self.seconds(arguments) ?? samples.map { Double($0) / Double(rate) } ?? 10
     duration = .seconds(seconds)
+  }
+
+  private static func seconds(_ arguments: Arguments) throws -> Double? {
+    guard let seconds = try arguments.float("--seconds") else { return nil }
+    guard seconds > 0, seconds <= 86_400 else {
+      throw UsageError(
+        "'\(seconds)' is no value for '--seconds'", fix: "Give a number above 0, at most 86400")
+    }
+    return Double(seconds)
   }
 
   var inputName: String { input.name }

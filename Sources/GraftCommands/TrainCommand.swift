@@ -46,11 +46,7 @@ enum TrainCommand: Command {
     let arguments = try choice.merged(given)
     let recipe = try TrainingRecipe(arguments)
     let call = try TrainingCall(arguments, choice, console)
-    if let trainer = try HeadArguments.trainer(arguments, call.model, call.data) {
-      try await HeadTraining(call: call, trainer: trainer).run()
-    } else {
-      try await GradientTraining(call: call, recipe: recipe).run()
-    }
+    try await GradientTraining(call: call, recipe: recipe).run()
   }
 }
 

@@ -80,7 +80,7 @@ struct TrainingCall {
       emit(event)
     }
     // The one may be on another disk than the other.
-    let result = Result {
+    let result: Result<Void, any Error> = Result {
       if let url = recorder?.folder.model {
         try model.write(to: url)
         tell(url.path)

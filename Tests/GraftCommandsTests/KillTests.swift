@@ -17,6 +17,8 @@ struct KillTests {
     let seed: UInt64
     /// Kills in a quick test; ten times as many in a long one.
     let kills: Int
+    /// Whether it learns from picture files, not from tensors.
+    var usesPictures = false
 
     var testDescription: String { name }
   }
@@ -36,13 +38,14 @@ struct KillTests {
         "--checkpoint-every", "3", "--seed", "5",
       ], seed: 12, kills: 3),
     Kind(
-      name: "accumulation, groups and a schedule",
+      name: "augmentation, accumulation, groups and a schedule",
       words: [
         "--trainable", "hidden.*", "head.*", "--optimizer", "rmsprop", "--learning-rate", "0.003",
-        "--schedule", "cosine", "--schedule-steps", "90", "--warmup-steps", "10", "--accumulate",
-        "3", "--group", "head.*=0.5", "--clip-norm", "1", "--epochs", "50", "--batch-size", "5",
-        "--checkpoint-every", "0.02s", "--seed", "9",
-      ], seed: 13, kills: 3),
+        "--schedule", "cosine", "--schedule-steps", "12", "--warmup-steps", "3", "--accumulate",
+        "3", "--group", "head.*=0.5", "--clip-norm", "1", "--epochs", "5", "--batch-size", "2",
+        "--augment", "flip,rotation=20,noise=0.05", "--picture-values", "signed", "--last-batch",
+        "wrap", "--checkpoint-every", "1", "--seed", "9",
+      ], seed: 13, kills: 3, usesPictures: true),
   ]
 
   /// The program beside the one that runs the tests.
@@ -59,11 +62,17 @@ struct KillTests {
       FileManager.default.isExecutableFile(atPath: Self.program.path),
       "the program is not built: \(Self.program.path)")
     training = try SmallTraining(examples: 26)
+    try SmallTraining.writePictures(count: 7, seed: 3, to: pictures)
+    try SmallTraining.writePictures(count: 2, seed: 4, to: validationPictures)
   }
+
+  private var pictures: URL { training.folder.url.appending(path: "pictures") }
+  private var validationPictures: URL { training.folder.url.appending(path: "others") }
 
   private func words(_ kind: Kind, _ run: String) -> [String] {
     [
-      "train", training.model, "--data", training.data, "--validation", training.validation,
+      "train", training.model, "--data", kind.usesPictures ? pictures.path : training.data,
+      "--validation", kind.usesPictures ? validationPictures.path : training.validation,
       "--run", training.path(run), "--resume", "--parameters-out",
       training.path(run + ".safetensors"),
     ] + kind.words

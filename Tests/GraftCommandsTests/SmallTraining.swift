@@ -25,19 +25,32 @@ struct SmallTraining {
 
   func path(_ name: String) -> String { folder.url.appending(path: name).path }
 
-  /// Pictures [count, 2, 6, 6] whose class decides where they are bright.
+  /// Pictures [count, 3, 6, 6] whose class decides where they are bright.
   static func write(count: Int, seed: UInt64, to path: String) throws {
     var generator = SeededGenerator(seed: seed)
     let classes = (0..<count).map { $0 % classCount }
-    let size = 2 * side * side
+    let size = 3 * side * side
     let pixels = classes.flatMap { label in
       (0..<size).map { Float(generator.normal() * 0.5) + ($0 % classCount == label ? 1 : 0) }
     }
     try SafetensorsFile.write(
       OrderedTable([
-        ("pictures", try Tensor(pixels, shape: [count, 2, side, side])),
+        ("pictures", try Tensor(pixels, shape: [count, 3, side, side])),
         ("target", try Tensor(classes.map(Int64.init))),
       ]), to: path)
+  }
+
+  /// A folder with one folder of picture files for each of two classes.
+  static func writePictures(count: Int, seed: UInt64, to folder: URL) throws {
+    var generator = SeededGenerator(seed: seed)
+    for number in 0..<count {
+      let label = folder.appending(path: number.isMultiple(of: 2) ? "bright" : "dark")
+      try FileManager.default.createDirectory(at: label, withIntermediateDirectories: true)
+      let least: UInt8 = number.isMultiple(of: 2) ? 120 : 0
+      let pixels = (0..<3 * 8 * 8).map { _ in least + UInt8.random(in: 0..<120, using: &generator) }
+      try (Data("P6 8 8 255\n".utf8) + Data(pixels)).write(
+        to: label.appending(path: "\(number).ppm"))
+    }
   }
 
   /// Convolution, batch normalization, ReLU, dropout and two fully connected layers.
@@ -52,9 +65,9 @@ struct SmallTraining {
       Feature(
         name: "pictures",
         type: .tensor(
-          .float32, shape: [.named("batch"), .fixed(2), .fixed(side), .fixed(side)])))
+          .float32, shape: [.named("batch"), .fixed(3), .fixed(side), .fixed(side)])))
     let convolved = builder.add(
-      "Conv", [input, builder.initializer(try random([4, 2, 3, 3], 0.3), named: "conv.weight")],
+      "Conv", [input, builder.initializer(try random([4, 3, 3, 3], 0.3), named: "conv.weight")],
       ["kernel_shape": .ints([3, 3])], named: "conv")
     let ones = try Tensor([Float](repeating: 1, count: 4))
     let zeros = try Tensor([Float](repeating: 0, count: 4))
