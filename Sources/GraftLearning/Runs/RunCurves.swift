@@ -16,13 +16,9 @@ package enum RunCurves {
           series("training", 0) { $0.loss }, series("validation", 1) { $0.validationLoss },
         ].compactMap { $0 })
     ]
-    let accuracy = [
-      series("training", 0) { $0.trainingAccuracy.map { $0 * 100 } },
-      series("validation", 1) { $0.accuracy.map { $0 * 100 } },
-    ].compactMap { $0 }
-    if !accuracy.isEmpty {
+    if let accuracy = series("validation", 1, { $0.accuracy.map { $0 * 100 } }) {
       panels.append(
-        CurvePlot.Panel(title: "Accuracy", unit: "%", series: accuracy, range: 0...100))
+        CurvePlot.Panel(title: "Accuracy", unit: "%", series: [accuracy], range: 0...100))
     }
     if let error = series("validation", 1, { $0.rootMeanSquaredError }) {
       panels.append(

@@ -41,8 +41,6 @@ package struct RunEvent: Codable, Sendable, Equatable {
   /// The mean loss of the epoch so far.
   package var loss: Double?
   package var batchLoss: Double?
-  /// The share of the epoch's examples so far whose class was right.
-  package var accuracy: Double?
   package var learningRate: Double?
   package var gradientNorm: Double?
   package var examplesPerSecond: Double?

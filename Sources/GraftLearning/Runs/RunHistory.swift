@@ -12,8 +12,6 @@ package struct RunHistory: Codable, Sendable, Equatable {
     package var step: Int
     package var loss: Double
     package var validationLoss: Double?
-    /// Of the training examples, as they went by, 0 to 1.
-    package var trainingAccuracy: Double?
     /// Of the validation examples, 0 to 1.
     package var accuracy: Double?
     /// Of the validation examples, when targets are no classes.
@@ -27,7 +25,6 @@ package struct RunHistory: Codable, Sendable, Equatable {
       step = event.step ?? 0
       loss = event.loss ?? .nan
       validationLoss = event.validation?.loss
-      trainingAccuracy = event.accuracy
       accuracy = event.validation?.accuracy
       rootMeanSquaredError = event.validation?.rootMeanSquaredError
       learningRate = event.learningRate ?? .nan

@@ -76,6 +76,8 @@ package final class RunRecorder {
   private func writeHistory() {
     lastWriting = .now
     write(folder.history) { try history.write(to: folder) }
+    // A head that was not trained by gradients has no epochs.
+    guard !history.epochs.isEmpty else { return }
     write(folder.curves) { try RunFile.write(Data(RunCurves.svg(history).utf8), to: folder.curves) }
   }
 
