@@ -20,12 +20,13 @@ struct TrainingLoop {
       control.stop()
     }
     defer { withExtendedLifetime(interrupt) {} }
+    var log = log
     var start = ContinuousClock.now
     var last = RunEvent(.end)
     do {
       for try await event in run {
         var told = RunEvent(event, options, epochsBefore: epochsBefore)
-        if event.kind == .batch { try writeLine(event) }
+        if event.kind == .batch, let warning = write(event, to: &log) { emit(warning) }
         if event.kind == .epoch {
           told.seconds = (ContinuousClock.now - start) / .seconds(1)
           start = .now
@@ -56,11 +57,21 @@ struct TrainingLoop {
     return end
   }
 
-  private func writeLine(_ event: TrainingEvent) throws {
-    try log?.write(
-      LogLine(
-        step: event.step, epoch: event.epoch, loss: event.batchLoss,
-        learningRate: Double(event.learningRate)))
+  /// - Parameter log: nil from the first failure on.
+  /// - Returns: what the user should know about a line that could not be written.
+  private func write(_ event: TrainingEvent, to log: inout LineFile?) -> RunEvent? {
+    do {
+      try log?.write(
+        LogLine(
+          step: event.step, epoch: event.epoch, loss: event.batchLoss,
+          learningRate: Double(event.learningRate)))
+      return nil
+    } catch {
+      log = nil
+      var warning = RunEvent(.warning)
+      warning.message = "\(error) Training goes on without '--log'."
+      return warning
+    }
   }
 
   private struct LogLine: Encodable {

@@ -61,10 +61,16 @@ package final class RunLogReader {
 
   deinit { try? handle?.close() }
 
+  /// A device in its place could be read without end.
+  private var isFile: Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+  }
+
   /// The events of all lines that were finished since the last call. Lines that are no events are left
   /// out.
   package func newEvents() -> [RunEvent] {
-    if handle == nil { handle = FileHandle(forReadingAtPath: path) }
+    if handle == nil, isFile { handle = FileHandle(forReadingAtPath: path) }
     guard let handle, let data = try? handle.readToEnd() else { return [] }
     rest += data
     var lines = rest.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
