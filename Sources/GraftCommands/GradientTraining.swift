@@ -10,17 +10,6 @@ struct GradientTraining {
   func run() async throws {
     let session = try locating(call.modelPlace) { try recipe.session(call.model, call.data) }
     try call.check(session.model)
-    try call.configure(
-      trainable: session.trainable, session.hyperParameters + recipe.fitOptions.hyperParameters)
-    call.console.note(
-      "training \(session.trainable.count) of \(session.model.parameters.count) parameters")
-    var end = try await train(session)
-    end.step = session.updateCount
-    try call.finish(session.model, parameters: session.changedParameters, end)
-  }
-
-  /// - Returns: the event that ends the run.
-  private func train(_ session: TrainingSession) async throws -> RunEvent {
     var options = recipe.fitOptions
     options.checkpoints = try call.choice.folder.map {
       try RunArguments.checkpoints(call.arguments, in: $0)
@@ -28,9 +17,15 @@ struct GradientTraining {
     let checkpoint = try call.choice.checkpoint()
     let run = try session.fit(
       call.data.training, validation: call.data.validation, options, resuming: checkpoint)
+    try call.configure(
+      trainable: session.trainable, session.hyperParameters + options.hyperParameters)
+    call.console.note(
+      "training \(session.trainable.count) of \(session.model.parameters.count) parameters")
     let log = try call.arguments.string("--log").map(LineFile.init)
     let loop = TrainingLoop(options: options, log: log, console: call.console, emit: call.emit)
-    return try await loop.run(run, epochsBefore: checkpoint?.epoch ?? 0)
+    var end = try await loop.run(run, epochsBefore: checkpoint?.epoch ?? 0)
+    end.step = session.updateCount
+    try call.finish(session.model, parameters: session.changedParameters, end)
   }
 }
 

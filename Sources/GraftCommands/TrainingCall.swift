@@ -13,7 +13,9 @@ struct TrainingCall {
   private let source: ModelArgument
   private let outputs: TrainingOutputs
   private let display: TrainingDisplay
+  /// What the run is kept by, and what its files hold; nil when the call keeps no run.
   private let recorder: RunRecorder?
+  private let sources: Sources?
 
   /// - Throws: what is wrong with the call, its model or its examples, before any work.
   init(_ arguments: Arguments, _ choice: RunChoice, _ console: Console) throws {
@@ -31,6 +33,8 @@ struct TrainingCall {
     let display = TrainingDisplay(console, printsJSON: arguments.has("--json"))
     self.display = display
     recorder = try choice.folder.map { folder in try RunRecorder(folder) { display.show($0) } }
+    sources = recorder == nil ? nil : try Sources(source, data)
+    if let sources, let former = choice.former { try sources.requireSame(as: former) }
   }
 
   /// What a failure of the model itself is said to be about.
@@ -44,22 +48,14 @@ struct TrainingCall {
   /// Finds what the opset cannot express before training, not after.
   func check(_ model: Model) throws { try outputs.check(model) }
 
-  /// Writes down what the run is, or compares it with what it was when it began.
+  /// Writes down what the run is.
   func configure(trainable: [String], _ hyperParameters: [HyperParameter]) throws {
-    guard let recorder else { return }
-    let (training, validation) = try data.sources()
-    let model = RunConfiguration.Source(
-      path: source.identity, fingerprint: try Fingerprint.text(ofFilesAt: source.path))
-    if let former = choice.former {
-      try RunArguments.requireSame([former.model], [model], "the model")
-      try RunArguments.requireSame(former.data, training, "the data")
-      try RunArguments.requireSame(former.validation, validation, "the validation data")
-    }
+    guard let recorder, let sources else { return }
     var configuration = RunConfiguration(
       created: choice.former?.created ?? Date(),
-      versions: RunConfiguration.Versions(graft: CommandLineTool.version), model: model,
-      data: training, validation: validation, options: try RunArguments.written(arguments),
-      seed: try FitArguments.seed(arguments))
+      versions: RunConfiguration.Versions(graft: CommandLineTool.version), model: sources.model,
+      data: sources.training, validation: sources.validation,
+      options: try RunArguments.written(arguments), seed: try FitArguments.seed(arguments))
     configuration.trainable = trainable
     for parameter in hyperParameters {
       configuration.hyperParameters[parameter.name] = parameter.value.description
@@ -100,5 +96,25 @@ struct TrainingCall {
       "training was interrupted after step \(step)"
         + (isKept ? "; what was learned until then is written" : ""),
       fix: recorder.map { "Go on with 'graft train --run \($0.folder.word) --resume'" })
+  }
+}
+
+/// What a run reads.
+private struct Sources {
+  let model: RunConfiguration.Source
+  let training: [RunConfiguration.Source]
+  let validation: [RunConfiguration.Source]
+
+  init(_ model: ModelArgument, _ data: TrainingData) throws {
+    self.model = RunConfiguration.Source(
+      path: model.identity, fingerprint: try Fingerprint.text(ofFilesAt: model.path))
+    (training, validation) = try data.sources()
+  }
+
+  /// - Throws: `badData` naming what is another than when the run began.
+  func requireSame(as former: RunConfiguration) throws {
+    try RunArguments.requireSame([former.model], [model], "the model")
+    try RunArguments.requireSame(former.data, training, "the data")
+    try RunArguments.requireSame(former.validation, validation, "the validation data")
   }
 }

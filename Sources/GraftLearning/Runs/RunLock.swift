@@ -15,9 +15,11 @@ package final class RunLock {
 
   private let descriptor: Int32
   private let path: String
+  private let folder: RunFolder
 
   /// - Throws: `inputOutput` when another process writes the run, or the lock cannot be made.
   package init(_ folder: RunFolder) throws {
+    self.folder = folder
     path = folder.lock.path
     descriptor = try Self.acquire(path, folder)
     let holder = Holder(
@@ -29,6 +31,9 @@ package final class RunLock {
 
   deinit {
     unlink(path)
+    // Of a run that never began nothing is left: folders that hold something stay.
+    rmdir(folder.checkpoints.path)
+    rmdir(folder.path)
     close(descriptor)
   }
 
