@@ -5,6 +5,10 @@ struct JPEGHeader {
   /// Nil when the colours are not luma and chroma of 8 bits in one of the usual proportions.
   private(set) var planes: ChromaPlanes?
 
+  /// Whether the mark at the end of the picture is missing. Without it a progressive picture may lack
+  /// its details, which no decoder notices.
+  private(set) var isCutOff = false
+
   private var isJFIF = false
   /// What Adobe's segment says about colours: 0 as they are, 1 luma and chroma, 2 with black.
   private var adobeTransform: Int?
@@ -19,6 +23,7 @@ struct JPEGHeader {
       position += length
     }
     if let frame { planes = planes(header, at: frame) }
+    isCutOff = !header.contains([0xFF, 0xD9], after: position)
   }
 
   /// Steps over a marker that has a segment; standalone ones are skipped.

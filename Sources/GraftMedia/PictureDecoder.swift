@@ -32,6 +32,7 @@ public struct PictureDecoder: Sendable {
           .badData, "the file is no picture of a known format",
           fix: "Convert it to JPEG or PNG")
       }
+      guard !header.isCutOff else { throw failure(["its end is missing"], status: 0) }
       if let planes = header.planes {
         try check(planes.width, planes.height)
         let bytes = try run(url, header, ["-f", "rawvideo", "-pix_fmt", planes.pixelFormat])

@@ -33,6 +33,8 @@ struct PictureHeader {
   private(set) var orientation: Int?
   /// How a JPEG stores luma and chroma; nil for others and for colours stored in another way.
   private(set) var planes: ChromaPlanes?
+  /// Whether the file obviously ends too early.
+  private(set) var isCutOff = false
 
   /// Nil when the bytes begin like no known format.
   init?(_ bytes: UnsafeRawBufferPointer) {
@@ -45,6 +47,7 @@ struct PictureHeader {
       let jpeg = JPEGHeader(header)
       orientation = jpeg.orientation ?? 1
       planes = jpeg.planes
+      isCutOff = jpeg.isCutOff
     case .png: orientation = Self.pngOrientation(header) ?? 1
     case .webp: orientation = Self.webpOrientation(header) ?? 1
     case .tiff: orientation = header.tiffOrientation(at: 0) ?? 1
@@ -123,6 +126,13 @@ struct HeaderBytes {
   }
 
   func starts(with prefix: [UInt8]) -> Bool { bytes.starts(with: prefix) }
+
+  /// Whether two bytes follow each other somewhere behind a position; looked for from the end.
+  func contains(_ pair: [UInt8], after position: Int) -> Bool {
+    stride(from: bytes.count - 2, through: max(0, position), by: -1).contains {
+      bytes[$0] == pair[0] && bytes[$0 + 1] == pair[1]
+    }
+  }
 
   /// The orientation in the first table of a TIFF structure, 1 to 8.
   func tiffOrientation(at start: Int) -> Int? {

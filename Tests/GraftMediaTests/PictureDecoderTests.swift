@@ -127,9 +127,9 @@ struct PictureDecoderTests {
   @Test func `a large picture is decoded`() throws {
     let files = try SoundFiles()
     let url = try files.make(
-      "large.png", ["-f", "lavfi", "-i", "color=red:size=9000x6000", "-frames:v", "1"])
+      "large.png", ["-f", "lavfi", "-i", "color=red:size=6000x4000", "-frames:v", "1"])
     let picture = try Picture(contentsOf: url)
-    #expect(picture.width == 9000 && picture.height == 6000)
+    #expect(picture.width == 6000 && picture.height == 4000)
     #expect(picture.pixels.suffix(3).first ?? 0 > 250)
   }
 

@@ -12,11 +12,19 @@ struct FolderScan {
 
   /// The folders in a folder with the media in each, sorted by name.
   mutating func labels(in url: URL) throws -> [(name: String, files: [URL])] {
-    visited.insert(url.resolvingSymlinksInPath().path)
+    visited.insert(Self.withoutLinks(url))
+    let entries = try visibleEntries(of: url)
+    // A link from one label into another does not take that one's files away.
+    let folders = entries.filter {
+      Self.isFolder($0) && visited.insert(Self.withoutLinks($0)).inserted
+    }
     var labels: [(name: String, files: [URL])] = []
-    for entry in try visibleEntries(of: url) {
-      guard Self.isFolder(entry) else {
-        notes.append("\(entry.path): left out, since it is in no label's folder")
+    for entry in entries {
+      guard folders.contains(entry) else {
+        notes.append(
+          Self.isFolder(entry)
+            ? Self.readAlready(entry)
+            : "\(entry.path): left out, since it is in no label's folder")
         continue
       }
       let files = try self.files(in: entry)
@@ -35,18 +43,26 @@ struct FolderScan {
   }
 
   private mutating func files(in url: URL) throws -> [URL] {
-    guard visited.insert(url.resolvingSymlinksInPath().path).inserted else {
-      notes.append("\(url.path): left out, since the folder was read already")
-      return []
-    }
-    return try locating(url.path) {
+    try locating(url.path) {
       try visibleEntries(of: url).flatMap { entry -> [URL] in
-        if Self.isFolder(entry) { return try files(in: entry) }
+        if Self.isFolder(entry) {
+          guard visited.insert(Self.withoutLinks(entry)).inserted else {
+            notes.append(Self.readAlready(entry))
+            return []
+          }
+          return try files(in: entry)
+        }
         if endings.contains(entry.pathExtension.lowercased()) { return [entry] }
         notes.append("\(entry.path): left out by its ending")
         return []
       }
     }
+  }
+
+  private static func withoutLinks(_ url: URL) -> String { url.resolvingSymlinksInPath().path }
+
+  private static func readAlready(_ url: URL) -> String {
+    "\(url.path): left out, since the folder is read elsewhere"
   }
 
   private mutating func visibleEntries(of url: URL) throws -> [URL] {

@@ -45,7 +45,7 @@ package struct CSVTable: Sendable {
       throw GraftError(
         .badData, "the table is empty", fix: "Begin it with a line of column names")
     }
-    columns = try Self.names(reader.fields(names))
+    columns = try Self.names(reader.fields(names), line: reader.rowLine)
     while let row = try reader.nextRow() {
       guard row.count == columns.count else {
         throw GraftError(
@@ -61,17 +61,17 @@ package struct CSVTable: Sendable {
     rowCount = lines.count
   }
 
-  private static func names(_ fields: [String]) throws -> [String] {
+  private static func names(_ fields: [String], line: Int) throws -> [String] {
     let names = fields.map { $0.trimmingCharacters(in: .whitespaces) }
     for (index, name) in names.enumerated() {
       guard !name.isEmpty else {
         throw GraftError(
-          .badData, "column \(index + 1) has no name", at: ["line 1"],
+          .badData, "column \(index + 1) has no name", at: ["line \(line)"],
           fix: "Begin the table with a line that names every column")
       }
       guard names.firstIndex(of: name) == index else {
         throw GraftError(
-          .badData, "two columns are called '\(name)'", at: ["line 1"], fix: "Rename one")
+          .badData, "two columns are called '\(name)'", at: ["line \(line)"], fix: "Rename one")
       }
     }
     return names
