@@ -62,7 +62,7 @@ extension LabeledFolder {
     }
     var decoder = AudioDecoder(sampleRate: sampleRate, check: .anything)
     decoder.maximumDuration = duration * max(1, augmentation?.speed.upperBound ?? 1)
-    return try examples(changing: augmentation != nil, variants) { url, generator in
+    return try examples(changing: augmentation != nil, variants) { [decoder] url, generator in
       var recording = try decoder.decode(url)
       if let augmentation, var random = generator {
         recording = try augmentation.applied(to: recording, using: &random)
