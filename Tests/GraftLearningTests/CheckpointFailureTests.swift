@@ -85,7 +85,7 @@ struct CheckpointFailureTests {
     let kept = try contents(of: place)
     #expect(kept.count >= 2)
     let filler = place.appending(path: "filler")
-    FileManager.default.createFile(atPath: filler.path, contents: nil)
+    try Data().write(to: filler)
     let handle = try FileHandle(forWritingTo: filler)
     while (try? handle.write(contentsOf: Data(count: 4096))) != nil {}
     try handle.close()

@@ -10,7 +10,7 @@ import Testing
 @testable import GraftLearning
 
 /// Made with PyTorch by make.py in that folder.
-private let golden = Result {
+nonisolated(unsafe) private let golden = Result {
   try GoldenFile(stem: SharedData.project.appending(path: "Tests/OptimizerGoldens/losses").path)
 }
 
@@ -223,7 +223,7 @@ struct MixedLossTests {
     #expect(evaluation.accuracy != nil)
   }
 
-  private func message(_ loss: Loss? = nil, _ set: ExampleSet) throws -> String {
+  private func message(_ set: ExampleSet, _ loss: Loss? = nil) throws -> String {
     do {
       let run = try session(loss: loss).fit([set], epochs: 1, batchSize: 4)
       _ = try run.makeAsyncIterator().nextEvent()
@@ -244,12 +244,12 @@ struct MixedLossTests {
       (
         .sum([LossTerm(.crossEntropy, weight: .nan)]), "the weight of the loss cross entropy is nan"
       ),
-      (.sum([LossTerm(.meanSquaredError, output: "aeg")]), "Did you mean 'age'?"),
+      (.sum([LossTerm(.meanSquaredError, output: "agee")]), "Did you mean 'age'?"),
       (wrongTarget, "'ages' is float64; cross entropy takes class numbers"),
       (.crossEntropy(labelSmoothing: 2), "the label smoothing is 2.0"),
     ]
     for (loss, part) in cases {
-      let text = try message(loss, set)
+      let text = try message(set, loss)
       #expect(text.contains(part), "\(text)")
     }
   }

@@ -23,9 +23,13 @@ struct MetricsTests {
     #expect(metrics.confusion == [[2, 0, 0], [1, 1, 0], [0, 1, 1]])
     #expect(metrics.count == 6)
     #expect(metrics.accuracy == 4.0 / 6)
-    #expect(metrics.precision == [2.0 / 3, 1.0 / 2, 1])
-    #expect(metrics.recall == [1, 1.0 / 2, 1.0 / 2])
-    #expect(metrics.f1 == [4.0 / 5, 2.0 / 4, 2.0 / 3])
+    let third = 1.0 / 3
+    let precision: [Double?] = [2 * third, 0.5, 1]
+    let recall: [Double?] = [1, 0.5, 0.5]
+    let f1: [Double?] = [0.8, 0.5, 2 * third]
+    #expect(metrics.precision == precision)
+    #expect(metrics.recall == recall)
+    #expect(metrics.f1 == f1)
   }
 
   /// The two wrong rows have the right class in second place.

@@ -8,7 +8,7 @@ import Testing
 @testable import GraftLearning
 
 /// Made with PyTorch by make.py in that folder.
-private let golden = Result {
+nonisolated(unsafe) private let golden = Result {
   try GoldenFile(stem: SharedData.project.appending(path: "Tests/OptimizerGoldens/optimizers").path)
 }
 
@@ -59,7 +59,7 @@ struct OptimizerTests {
     _ test: OptimizerCase
   ) throws {
     try compare(test, Tolerance(absolute: 1e-13, relative: 1e-11)) { $0 }
-    try compare(test, Tolerance(absolute: 2e-7, relative: 1e-6), \.inSinglePrecision)
+    try compare(test, Tolerance(absolute: 2e-7, relative: 1e-6)) { try $0.inSinglePrecision() }
   }
 
   private func compare(
@@ -218,7 +218,7 @@ extension Tensor {
     try rows(index..<index + 1).reshaped(to: Shape(Array(shape.dropFirst())))
   }
 
-  fileprivate var inSinglePrecision: Tensor {
-    get throws { try Tensor(values(as: Double.self).map(Float.init), shape: shape) }
+  fileprivate func inSinglePrecision() throws -> Tensor {
+    try Tensor(values(as: Double.self).map(Float.init), shape: shape)
   }
 }

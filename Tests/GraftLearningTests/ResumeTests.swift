@@ -165,7 +165,8 @@ struct ResumeTests {
       if event.kind == .checkpoint, event.step == 4 { break }
     }
     let second = try setup(.everything, place)
-    _ = try second.run(from: #require(TrainingCheckpoint.newest(in: place))).allEvents()
+    let checkpoint = try #require(try TrainingCheckpoint.newest(in: place))
+    _ = try second.run(from: checkpoint).allEvents()
     #expect(bytes(second.session) == bytes(whole.session))
     #expect(second.session.learningRate == 0.05)
   }
@@ -184,7 +185,8 @@ struct ResumeTests {
     while let event = try events.nextEvent() { last = event }
     #expect(last?.reason == .stopped)
     let second = try setup(.accumulation, place)
-    _ = try second.run(from: #require(TrainingCheckpoint.newest(in: place))).allEvents()
+    let checkpoint = try #require(try TrainingCheckpoint.newest(in: place))
+    _ = try second.run(from: checkpoint).allEvents()
     #expect(bytes(second.session) == bytes(whole.session))
   }
 

@@ -30,7 +30,7 @@ def write(name, manifest, tensors=None):
         json.dump(manifest, file, indent=1, sort_keys=True)
         file.write("\n")
     if tensors is not None:
-        arrays = {k: numpy.ascontiguousarray(v.detach().numpy()) for k, v in tensors.items()}
+        arrays = {k: numpy.array(v.detach().numpy(), order="C") for k, v in tensors.items()}
         save_file(arrays, os.path.join(FOLDER, name + ".safetensors"))
 
 

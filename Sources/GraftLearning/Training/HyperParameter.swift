@@ -24,7 +24,7 @@ public struct HyperParameter: Sendable, Hashable, Codable {
     /// Finite numbers from `minimum` on, without it when `excludesMinimum`, and up to `maximum`,
     /// without it when `excludesMaximum`.
     case numbers(
-      minimum: Double, excludesMinimum: Bool, maximum: Double = .greatestFiniteMagnitude,
+      minimum: Double, excludesMinimum: Bool, maximum: Double = .infinity,
       excludesMaximum: Bool = false)
     case wholeNumbers(minimum: Int, maximum: Int = 1 << 53)
     case choices([String])
@@ -38,7 +38,7 @@ public struct HyperParameter: Sendable, Hashable, Codable {
       switch self {
       case .numbers(let minimum, let excludesMinimum, let maximum, let excludesMaximum):
         let low = HyperParameter.Value.number(minimum)
-        if maximum == .greatestFiniteMagnitude {
+        if maximum == .infinity {
           return excludesMinimum ? "numbers above \(low)" : "numbers of at least \(low)"
         }
         return "numbers \(excludesMinimum ? "above" : "from") \(low) "
@@ -50,14 +50,18 @@ public struct HyperParameter: Sendable, Hashable, Codable {
       }
     }
 
+    /// The number as training keeps it.
+    private static func kept(_ number: Double) -> Double { Double(Float(number)) }
+
     func contains(_ value: Value) -> Bool {
       switch (self, value) {
       case (
         .numbers(let minimum, let excludesMinimum, let maximum, let excludesMaximum),
         .number(let number)
       ):
-        number.isFinite && (excludesMinimum ? number > minimum : number >= minimum)
-          && (excludesMaximum ? number < maximum : number <= maximum)
+        Self.kept(number).isFinite
+          && (excludesMinimum ? Self.kept(number) > minimum : Self.kept(number) >= minimum)
+          && (excludesMaximum ? Self.kept(number) < maximum : Self.kept(number) <= maximum)
       case (.wholeNumbers(let minimum, let maximum), .number(let number)):
         Int(exactly: number).map { $0 >= minimum && $0 <= maximum } ?? false
       case (.choices(let choices), .text(let text)): choices.contains(text)

@@ -67,8 +67,8 @@ extension GraphBuilder {
     return add(
       "Add",
       [
-        try scaled(results[0], by: 1 - settings.labelSmoothing),
-        try scaled(spread, by: settings.labelSmoothing),
+        try scaled(results[0], by: 1 - Double(settings.labelSmoothing)),
+        try scaled(spread, by: Double(settings.labelSmoothing)),
       ])
   }
 
@@ -106,8 +106,9 @@ extension GraphBuilder {
   }
 
   /// The product of a value and a number.
-  mutating func scaled(_ value: String, by factor: Float) throws -> String {
+  mutating func scaled(_ value: String, by factor: Double) throws -> String {
     guard factor != 1 else { return value }
-    return add("Mul", [value, add("CastLike", [try float(factor), value])])
+    let number = initializer(try Tensor(scalar: factor), named: "factor")
+    return add("Mul", [value, add("CastLike", [number, value])])
   }
 }

@@ -52,7 +52,7 @@ extension Loss {
             let output = try term.output.map { try builder.existingValue($0) } ?? output
             let target = term.target.map { builder.exampleTensor($0) } ?? target
             let loss = try term.loss.build(&builder, output, target)
-            return try builder.scaled(loss, by: term.weight)
+            return try builder.scaled(loss, by: Double(term.weight))
           }
         }
         return values.count == 1 ? values[0] : builder.add("Sum", try builder.alike(values))

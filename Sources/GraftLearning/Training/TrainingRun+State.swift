@@ -51,7 +51,8 @@ extension TrainingRun.Iterator {
 
   /// Writes a checkpoint, if the run writes any.
   func writeCheckpoint() -> TrainingEvent? {
-    writer?.file(step: session.updateCount).flatMap(write)
+    guard let file = writer?.file(step: session.updateCount) else { return nil }
+    return write(to: file)
   }
 
   /// A failure ends nothing: the next checkpoint is written when it is due.
