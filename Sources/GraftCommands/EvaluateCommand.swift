@@ -45,7 +45,7 @@ enum EvaluateCommand: Command {
     let evaluator = try locating(path) {
       try ModelEvaluator(
         model, output: arguments.string("--output"), loss: loss, like: first,
-        givesProbabilities: model.metadata["graft.scores"] == "probabilities",
+        givesProbabilities: model.metadata[HeadTraining.scoresKey] == "probabilities",
         threads: threads)
     }
     let reading = OutputReading(loss, labels: labels)

@@ -29,4 +29,42 @@ enum HeadArguments {
     }
     return kind
   }
+
+  /// A trainer of the chosen kind of classifier; nil when the model is trained by gradients.
+  static func trainer(_ arguments: Arguments, _ model: Model, _ data: TrainingData) throws
+    -> PictureClassifierTrainer?
+  {
+    guard let kind = try kind(arguments), kind != "layer" else { return nil }
+    for option in ["--trainable", "--trainable-after"] where arguments.given[option] != nil {
+      throw UsageError(
+        "'\(option)' and '--head \(kind)' exclude each other: a classifier on features leaves the model "
+          + "as it is", fix: "Choose one, or '--head layer'")
+    }
+    guard let set = data.training.first, data.training.count == 1 else {
+      throw UsageError(
+        "a classifier on features learns from one folder or file", fix: "Give one '--data'")
+    }
+    var options = PictureClassifierTrainer.Options()
+    options.trunk = model
+    options.heads = settings(kind)
+    options.usesMirrorImages = data.preparation.isPicture && !arguments.has("--no-mirrors")
+    options.seed = try FitArguments.seed(arguments)
+    options.threads = try arguments.threads()
+    let features = try arguments.all("--features").map { try FeatureSpecification($0) }
+    if !features.isEmpty { options.features = features }
+    return try PictureClassifierTrainer(set, options: options)
+  }
+
+  private static func settings(_ kind: String) -> [HeadSettings] {
+    if kind == "mlp" { return [.perceptron(hidden: [64]), .perceptron(hidden: [256])] }
+    return HeadSettings.standard.filter { settings in
+      switch settings {
+      case .nearestMean: kind == "auto" || kind == "mean"
+      case .linear: kind == "auto" || kind == "linear"
+      case .logistic: kind == "auto" || kind == "logistic"
+      case .neighbors: kind == "auto" || kind == "knn"
+      case .perceptron: false
+      }
+    }
+  }
 }

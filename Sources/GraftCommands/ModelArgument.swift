@@ -38,7 +38,7 @@ struct ModelArgument {
   }
 
   func open() throws -> Model {
-    try Model(contentsOf: URL(fileURLWithPath: path))
+    isEncoder ? try ImageEncoder.model() : try Model(contentsOf: URL(fileURLWithPath: path))
   }
 
   /// The options of the run that made the model; nil when none did.

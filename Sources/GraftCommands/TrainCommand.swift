@@ -46,7 +46,11 @@ enum TrainCommand: Command {
     let arguments = try choice.merged(given)
     let recipe = try TrainingRecipe(arguments)
     let call = try TrainingCall(arguments, choice, console)
-    try await GradientTraining(call: call, recipe: recipe).run()
+    if let trainer = try HeadArguments.trainer(arguments, call.model, call.data) {
+      try await HeadTraining(call: call, trainer: trainer).run()
+    } else {
+      try await GradientTraining(call: call, recipe: recipe).run()
+    }
   }
 }
 
