@@ -86,7 +86,7 @@ struct KillTests {
     process.executableURL = Self.program
     process.arguments = words
     let messages = training.path("messages-\(UUID().uuidString)")
-    FileManager.default.createFile(atPath: messages, contents: nil)
+    try Data().write(to: URL(fileURLWithPath: messages))
     let file = try FileHandle(forWritingTo: URL(fileURLWithPath: messages))
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = FileHandle.nullDevice
