@@ -18,6 +18,7 @@ extension OperatorRegistry {
       Asinh(),
       Atan(),
       Atanh(),
+      Attention(),
       AveragePool(),
       AveragePoolGradient(),
       BatchNormalization(),

@@ -158,7 +158,8 @@ public struct TrainingRun: AsyncSequence {
       let batch = batches[state.batch]
       renewCaches()
       let start = ContinuousClock.now
-      let loss = try session.addGradients(batch, of: run.data, features: caches.training)
+      let loss = try session.addGradients(
+        batch, of: run.data, features: caches.training, later: laterBatches)
       let number = session.updateCount + 1
       let rate = session.nextLearningRate
       state.batch += 1
@@ -172,6 +173,15 @@ public struct TrainingRun: AsyncSequence {
       if session.isUpdateDue || isLastBatch { try session.applyGradients() }
       pace.add(batch.rows.count, ContinuousClock.now - start)
       return event(.batch, step: number)
+    }
+
+    /// The batches after the present one, to the end of the next epoch or of the run.
+    private func laterBatches() -> [Batch] {
+      var later = Array(batches.dropFirst(state.batch + 1))
+      if state.epoch + 1 != run.options.epochs {
+        later += run.order.batches(epoch: state.epoch + 1)
+      }
+      return batchesLeft.map { Array(later.prefix(Swift.max(0, $0 - 1))) } ?? later
     }
 
     private func endEpoch() throws -> TrainingEvent {

@@ -99,7 +99,7 @@ extension TrainingSession {
 
 extension Optimizer {
   /// The method's name in messages.
-  var name: String {
+  package var name: String {
     switch method {
     case .sgd: "SGD"
     case .adam: "Adam"

@@ -14,10 +14,13 @@ extension TrainingSession {
     let order = BatchOrder(
       exampleCounts: data.map(\.count), batchSize: batchSize, shuffleSeed: nil)
     var sums = EvaluationSums(loss.targetKind)
-    for batch in order.batches(epoch: nil) {
+    let batches = order.batches(epoch: nil)
+    for (index, batch) in batches.enumerated() {
       let (graph, results) = try explainingShapes(of: data[batch.set]) {
         let graph = try self.graph(for: data[batch.set])
-        let feeds = try feeds(batch, of: data, graph, cache)
+        let feeds = try feeds(batch, of: data, graph, cache) {
+          Array(batches.dropFirst(index + 1))
+        }
         return (graph, try graph.evaluation.run(feeds, threads: threads))
       }
       guard let loss = results[graph.loss]?.firstNumber, let output = results[graph.output] else {

@@ -106,14 +106,16 @@ public final class TrainingSession {
 
   /// Runs one batch forward and backward and adds its gradients to those before it.
   ///
+  /// - Parameter later: the batches that come next.
   /// - Returns: the loss.
   /// - Throws: `badData` when the loss is no finite number; nothing has changed then.
-  func addGradients(_ batch: Batch, of data: [ExampleSet], features cache: FeatureCache) throws
-    -> Double
-  {
+  func addGradients(
+    _ batch: Batch, of data: [ExampleSet], features cache: FeatureCache,
+    later: () -> [Batch] = { [] }
+  ) throws -> Double {
     let (graph, results) = try explainingShapes(of: data[batch.set]) {
       let graph = try self.graph(for: data[batch.set])
-      var feeds = try feeds(batch, of: data, graph, cache)
+      var feeds = try feeds(batch, of: data, graph, cache, later: later)
       feeds[graph.draw] = try Tensor(scalar: Int64(batchCount))
       return (graph, try graph.training.run(feeds, threads: threads))
     }
@@ -222,29 +224,31 @@ public final class TrainingSession {
 
   /// The head's inputs for a batch: features, model inputs, targets and changed parameters.
   func feeds(
-    _ batch: Batch, of data: [ExampleSet], _ graph: TrainingGraph, _ cache: FeatureCache
+    _ batch: Batch, of data: [ExampleSet], _ graph: TrainingGraph, _ cache: FeatureCache,
+    later: () -> [Batch]
   ) throws -> [String: Tensor] {
     let set = data[batch.set]
     var feeds = values
     feeds[graph.target] = try set.targets.gathering(rows: batch.rows)
-    let variants = set.variants(of: batch)
     if !graph.headInputs.isEmpty {
-      let inputs = try set.load(rows: batch.rows, variants: variants)
+      let inputs = try set.load(rows: batch.rows, variants: set.variants(of: batch))
       for name in graph.headInputs { feeds[name] = inputs[name] }
     }
     guard let trunk = graph.trunk else { return feeds }
-    let features = try zip(batch.rows, variants).map { row, variant in
-      // One example at a time, so that its features never depend on its neighbours.
-      guard set.keepsFeatures else {
-        return try trunk.plan.run(try set.load(row: row, variant: variant), threads: threads)
-      }
-      let name = "\(batch.set)-\(row)-\(variant ?? 0)"
-      return try cache.features(of: name, trunk: trunk.fingerprint) {
-        try set.load(row: row, variant: variant)
-      } make: {
-        try trunk.plan.run($0, threads: threads)
-      }
+    // One example at a time, so that its features never depend on its neighbours.
+    func make(_ inputs: [[String: Tensor]]) throws -> [[String: Tensor]] {
+      try trunk.plan.run(each: inputs, threads: threads)
     }
+    func load(_ example: ExampleIndex) throws -> [String: Tensor] {
+      try data[example.set].load(row: example.row, variant: example.variant)
+    }
+    let examples = data.examples(of: batch)
+    let features =
+      try set.keepsFeatures
+      ? cache.features(
+        of: examples, later: { data.examples(of: later(), like: set) },
+        trunk: trunk.fingerprint, atOnce: threads, inputs: load, make: make)
+      : make(examples.map(load))
     for name in graph.features {
       feeds[name] = try Tensor.stacking(features.compactMap { $0[name] })
     }

@@ -47,6 +47,10 @@ struct GroupNormalization: FloatingOperator {
       sample("long", [2, 4, 170], groups: 2),
       sample("no examples", [0, 4, 5], groups: 2, skipsOracle: true),
       OperatorSample(
+        "larger than a cache", attributes: ["num_groups": .int(1)],
+        inputs: [.random([1, 3, 100_000]), .random([3], seed: 1), .random([3], seed: 2)],
+        differentiableInputs: []),
+      OperatorSample(
         "uneven groups", attributes: ["num_groups": .int(4)],
         inputs: [.random([2, 6, 3]), .random([6]), .random([6])],
         error: "6 channels cannot be divided into 4 groups"),

@@ -44,29 +44,42 @@ struct GroupStandardization {
   private func group(_ channel: Int) -> Int { channel / (channels / groups) }
 
   /// Y of X, scale and bias.
+  ///
+  /// Group by group where a group stays in a core's cache, so that memory is read once and written
+  /// once; larger groups on all threads, one after the other.
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
     let x = try context.input(0, as: type)
-    let scale = try context.input(1, as: type)
-    let bias = try context.input(2, as: type)
-    let y = try context.output(0, as: type)
-    let epsilon = try context.node.float("epsilon", default: 1e-5)
-    try Standardization.ofElements(x, groupGeometry, epsilon: epsilon, context) {
-      standardization, _, _ in
-      try withScratch(3 * examples * channels, of: type) { center in
-        let factor = center + examples * channels
-        let offset = factor + examples * channels
-        for row in 0..<examples * channels {
-          center[row] = standardization.center[group(row)]
-          factor[row] = standardization.factor[group(row)] * scale[row % channels]
-          offset[row] =
-            bias[row % channels] - standardization.remainder[group(row)] * factor[row]
+    let standardizer = GroupStandardizer(
+      x: x, y: try context.output(0, as: type), scale: try context.input(1, as: type),
+      bias: try context.input(2, as: type),
+      epsilon: Double(try context.node.float("epsilon", default: 1e-5)),
+      channels: channels, channelSize: channelSize, groups: groups)
+    let count = groupGeometry.outputCount
+    let groupSize = groupGeometry.reducedCount
+    try withScratch(2 * count, of: Double.self) { mean in
+      let variance = mean + count
+      guard groupSize > Self.largestCachedGroup else {
+        groupGeometry.forEachTile(context, of: Double.self, cost: 6) { tile, scratch in
+          groupGeometry.findMoments(of: x, tile, scratch, mean: mean, variance: variance)
+          for group in tile.outputs {
+            standardizer.run(group, 0..<groupSize, mean[group], variance[group])
+          }
         }
-        channelGeometry.forEachElement(context, cost: 2) { i, row in
-          y[i] = (x[i] - center[row]) * factor[row] + offset[row]
+        return
+      }
+      for group in 0..<count {
+        try context.findMoments(
+          of: x + group * groupSize, count: groupSize, mean: mean + group,
+          variance: variance + group)
+        context.parallel(groupSize, cost: 2) { elements in
+          standardizer.run(group, elements, mean[group], variance[group])
         }
       }
     }
   }
+
+  /// How many elements a group has at most that one thread standardizes from the cache.
+  private static let largestCachedGroup = 1 << 18
 
   /// dX, dscale and dbias of dY, X and scale.
   func runGradient<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
@@ -149,6 +162,40 @@ struct GroupStandardization {
         let slope = (x[i] - center[row]) * products[row]
         dx[i] = factor[row] * (dy[i] * rowScale[row] - sums[row] - slope)
       }
+    }
+  }
+}
+
+/// Standardizes, scales and shifts the elements of a group whose moments are known.
+private struct GroupStandardizer<T: FloatingElement>: @unchecked Sendable {
+  let x: UnsafePointer<T>
+  let y: UnsafeMutablePointer<T>
+  let scale: UnsafePointer<T>
+  let bias: UnsafePointer<T>
+  let epsilon: Double
+  let channels: Int
+  let channelSize: Int
+  let groups: Int
+
+  /// - Parameter elements: some of the group's elements, counted from its first.
+  @inline(__always)
+  func run(_ group: Int, _ elements: Range<Int>, _ mean: Double, _ variance: Double) {
+    let members = channels / groups
+    // The mean in two parts, for elements far from 0 whose differences are small.
+    let center = T(mean)
+    let remainder = T(mean - center.double)
+    let deviation = T(1 / (variance + epsilon).squareRoot())
+    var start = elements.lowerBound
+    while start < elements.upperBound {
+      let member = start / channelSize
+      let end = min(elements.upperBound, (member + 1) * channelSize)
+      let channel = group % groups * members + member
+      let factor = deviation * scale[channel]
+      let offset = bias[channel] - remainder * factor
+      let x = x + group * members * channelSize
+      let y = y + group * members * channelSize
+      for i in start..<end { y[i] = (x[i] - center) * factor + offset }
+      start = end
     }
   }
 }

@@ -1,3 +1,4 @@
+import GraftGraph
 import GraftTensor
 
 extension ReductionGeometry {
@@ -15,6 +16,18 @@ extension ReductionGeometry {
     for output in tile.outputs { mean[output] /= count }
     reduce(tile, SquaredDistanceReducer(x: x, center: mean), scratch, into: variance)
     for output in tile.outputs { variance[output] /= count }
+  }
+}
+
+extension KernelContext {
+  /// Finds the mean and the variance of many neighbouring elements, on all of the kernel's threads.
+  func findMoments<T: FloatingElement>(
+    of x: UnsafePointer<T>, count: Int, mean: UnsafeMutablePointer<Double>,
+    variance: UnsafeMutablePointer<Double>
+  ) throws {
+    mean.pointee = try total(DoubleSumReducer(x: x), count: count) / Double(count)
+    variance.pointee =
+      try total(SquaredDistanceReducer(x: x, center: mean), count: count) / Double(count)
   }
 }
 

@@ -30,19 +30,8 @@ struct GradientNorm: FloatingOperator {
     _ type: T.Type, _ context: KernelContext, _ index: Int
   ) throws -> Double {
     let count = try context.input(index).elementCount
-    let reducer = DoubleSquareReducer(x: try context.input(index, as: type))
-    // Parts of fixed length, so that the sum does not depend on the number of threads.
-    let length = 65_536
-    let parts = (count + length - 1) / length
-    return try withScratch(parts, of: Double.self) { partial in
-      context.parallel(parts, cost: length) { range in
-        for part in range {
-          let start = part * length
-          partial[part] = pairwiseTotal(reducer, start..<min(count, start + length))
-        }
-      }
-      return (0..<parts).reduce(0) { $0 + partial[$1] }
-    }
+    return try context.total(
+      DoubleSquareReducer(x: try context.input(index, as: type)), count: count)
   }
 
   let differentiation = Differentiation.unavailable(because: "it is an optimizer's step")

@@ -1,3 +1,4 @@
+import GraftGraph
 import GraftTensor
 
 /// What a reduction combines: a term for every element, and how two terms become one.
@@ -188,8 +189,30 @@ extension ReductionGeometry {
   }
 }
 
+extension KernelContext {
+  /// The total of the terms of elements 0 ..< `count`, on the kernel's threads.
+  ///
+  /// The elements are cut in parts of fixed length, so that the total does not depend on the number
+  /// of threads.
+  func total<R: Reducer>(_ reducer: R, count: Int) throws -> R.Value {
+    let length = 65_536
+    let parts = (count + length - 1) / length
+    return try withScratch(parts, of: R.Value.self) { partial in
+      parallel(parts, cost: length) { range in
+        for part in range {
+          let start = part * length
+          partial[part] = pairwiseTotal(reducer, start..<min(count, start + length))
+        }
+      }
+      var total = reducer.identity
+      for part in 0..<parts { total = reducer.combine(total, partial[part]) }
+      return total
+    }
+  }
+}
+
 /// The total of the terms of neighbouring elements.
-func pairwiseTotal<R: Reducer>(_ reducer: R, _ range: Range<Int>) -> R.Value {
+private func pairwiseTotal<R: Reducer>(_ reducer: R, _ range: Range<Int>) -> R.Value {
   let scratch = UnsafeMutablePointer<R.Value>.allocate(capacity: ReductionGeometry.scratchCount)
   defer { scratch.deallocate() }
   var lanes = PairwiseTotals(reducer, width: PairwiseTotals<R>.lanes, scratch)
