@@ -36,9 +36,9 @@ struct SoftmaxCrossEntropyLoss: FloatingOperator {
           geometry.reduce(tile, sumReducer, scratch, into: logarithm)
           for position in tile.outputs { logarithm[position] = .log(logarithm[position]) }
           guard let logProbabilities else { return }
-          geometry.forEachElement(
-            of: tile, with: { (largest: largest[$0], logarithm: logarithm[$0]) }
-          ) { i, position in
+          geometry.forEachElement(of: tile) {
+            (largest: largest[$0], logarithm: logarithm[$0])
+          } apply: { i, position in
             logProbabilities[i] = (x[i] - position.largest) - position.logarithm
           }
         }

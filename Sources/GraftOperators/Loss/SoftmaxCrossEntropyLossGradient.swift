@@ -31,12 +31,16 @@ struct SoftmaxCrossEntropyLossGradient: FloatingOperator {
         let sumReducer = SumReducer(x: UnsafePointer(dx))
         geometry.forEachTile(context, of: type, cost: 16) { tile, scratch in
           geometry.reduce(tile, largestReducer, scratch, into: largest)
-          geometry.forEachElement(of: tile, with: { largest[$0] }) { i, largest in
+          geometry.forEachElement(of: tile) {
+            largest[$0]
+          } apply: { i, largest in
             dx[i] = .vectorExp(x[i] - largest)
           }
           geometry.reduce(tile, sumReducer, scratch, into: scale)
           for position in tile.outputs { scale[position] = factors[position] / scale[position] }
-          geometry.forEachElement(of: tile, with: { scale[$0] }) { i, scale in
+          geometry.forEachElement(of: tile) {
+            scale[$0]
+          } apply: { i, scale in
             dx[i] = scale == 0 ? 0 : dx[i] * scale
           }
           for position in tile.outputs { dx[labels.element(position)] -= factors[position] }

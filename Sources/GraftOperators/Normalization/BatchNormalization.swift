@@ -82,9 +82,9 @@ struct BatchNormalization: FloatingOperator {
       factor[channel] *= scale[channel]
       shift[channel] = bias[channel] - shift[channel] * factor[channel]
     }
-    channels.geometry.forEachElement(
-      context, cost: 2, with: { (center: center[$0], factor: factor[$0], shift: shift[$0]) }
-    ) { i, channel in
+    channels.geometry.forEachElement(context, cost: 2) {
+      (center: center[$0], factor: factor[$0], shift: shift[$0])
+    } apply: { i, channel in
       y[i] = (x[i] - channel.center) * channel.factor + channel.shift
     }
   }

@@ -94,7 +94,9 @@ struct BatchNormalizationGradient: FloatingOperator {
     let (center, factor) = (standardization.center, standardization.factor)
     guard let sums else {
       for channel in 0..<channels.count { factor[channel] *= scale[channel] }
-      channels.geometry.forEachElement(context, with: { factor[$0] }) { i, factor in
+      channels.geometry.forEachElement(context) {
+        factor[$0]
+      } apply: { i, factor in
         dx[i] = dy[i] * factor
       }
       return
@@ -107,10 +109,9 @@ struct BatchNormalizationGradient: FloatingOperator {
       constant[channel] -= standardization.remainder[channel] * slope[channel]
       factor[channel] *= scale[channel]
     }
-    channels.geometry.forEachElement(
-      context, cost: 4,
-      with: { (center: center[$0], factor: factor[$0], constant: constant[$0], slope: slope[$0]) }
-    ) { i, channel in
+    channels.geometry.forEachElement(context, cost: 4) {
+      (center: center[$0], factor: factor[$0], constant: constant[$0], slope: slope[$0])
+    } apply: { i, channel in
       let centered = x[i] - channel.center
       dx[i] = channel.factor * (dy[i] - channel.constant - centered * channel.slope)
     }

@@ -26,9 +26,9 @@ struct LogSoftmax: FloatingOperator {
         geometry.reduce(tile, largestReducer, scratch, into: largest)
         geometry.reduce(tile, sumReducer, scratch, into: logarithm)
         for line in tile.outputs { logarithm[line] = .log(logarithm[line]) }
-        geometry.forEachElement(
-          of: tile, with: { (largest: largest[$0], logarithm: logarithm[$0]) }
-        ) { i, line in
+        geometry.forEachElement(of: tile) {
+          (largest: largest[$0], logarithm: logarithm[$0])
+        } apply: { i, line in
           y[i] = (x[i] - line.largest) - line.logarithm
         }
       }

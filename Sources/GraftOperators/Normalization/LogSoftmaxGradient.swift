@@ -20,7 +20,9 @@ struct LogSoftmaxGradient: FloatingOperator {
       let reducer = SumReducer(x: dy)
       geometry.forEachTile(context, of: type, cost: 12) { tile, scratch in
         geometry.reduce(tile, reducer, scratch, into: sums)
-        geometry.forEachElement(of: tile, with: { sums[$0] }) { i, sum in
+        geometry.forEachElement(of: tile) {
+          sums[$0]
+        } apply: { i, sum in
           dx[i] = dy[i] - .vectorExp(y[i]) * sum
         }
       }

@@ -33,7 +33,10 @@ struct LpNormalization: FloatingOperator {
     try context.withScratch(geometry.outputCount, of: type) { factor in
       geometry.forEachTile(context, of: type, cost: 4) { tile, scratch in
         geometry.findInverseNorms(of: x, tile, scratch, isEuclidean: isEuclidean, into: factor)
-        geometry.forEachElement(of: tile, with: { factor[$0] }) { i, factor in y[i] = x[i] * factor
+        geometry.forEachElement(of: tile) {
+          factor[$0]
+        } apply: { i, factor in
+          y[i] = x[i] * factor
         }
       }
     }

@@ -29,9 +29,9 @@ struct LpNormalizationGradient: FloatingOperator {
         geometry.findInverseNorms(of: x, tile, scratch, isEuclidean: isEuclidean, into: factor)
         geometry.reduce(tile, product, scratch, into: products)
         for line in tile.outputs { products[line] *= factor[line] }
-        geometry.forEachElement(
-          of: tile, with: { (factor: factor[$0], product: products[$0]) }
-        ) { i, line in
+        geometry.forEachElement(of: tile) {
+          (factor: factor[$0], product: products[$0])
+        } apply: { i, line in
           let sign: T = x[i] > 0 ? 1 : x[i] < 0 ? -1 : 0
           let slope = isEuclidean ? x[i] * line.factor : sign
           dx[i] = line.factor * (dy[i] - slope * line.product)

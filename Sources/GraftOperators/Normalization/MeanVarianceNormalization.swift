@@ -34,9 +34,9 @@ struct MeanVarianceNormalization: FloatingOperator {
         factor[output] = T(1 / (variance[output].squareRoot() + 1e-9))
         shift[output] *= factor[output]
       }
-      geometry.forEachElement(
-        context, cost: 2, with: { (center: center[$0], factor: factor[$0], shift: shift[$0]) }
-      ) { i, output in
+      geometry.forEachElement(context, cost: 2) {
+        (center: center[$0], factor: factor[$0], shift: shift[$0])
+      } apply: { i, output in
         y[i] = (x[i] - output.center) * output.factor - output.shift
       }
     }

@@ -26,12 +26,18 @@ struct Softmax: FloatingOperator {
       let sumReducer = SumReducer(x: UnsafePointer(y))
       geometry.forEachTile(context, of: type, cost: 16) { tile, scratch in
         geometry.reduce(tile, largestReducer, scratch, into: largest)
-        geometry.forEachElement(of: tile, with: { largest[$0] }) { i, largest in
+        geometry.forEachElement(of: tile) {
+          largest[$0]
+        } apply: { i, largest in
           y[i] = .vectorExp(x[i] - largest)
         }
         geometry.reduce(tile, sumReducer, scratch, into: sums)
         for line in tile.outputs { sums[line] = 1 / sums[line] }
-        geometry.forEachElement(of: tile, with: { sums[$0] }) { i, factor in y[i] *= factor }
+        geometry.forEachElement(of: tile) {
+          sums[$0]
+        } apply: { i, factor in
+          y[i] *= factor
+        }
       }
     }
   }

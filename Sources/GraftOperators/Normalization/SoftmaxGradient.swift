@@ -22,7 +22,9 @@ struct SoftmaxGradient: FloatingOperator {
       let reducer = ProductSumReducer(a: dy, b: y)
       geometry.forEachTile(context, of: type, cost: 4) { tile, scratch in
         geometry.reduce(tile, reducer, scratch, into: sums)
-        geometry.forEachElement(of: tile, with: { sums[$0] }) { i, sum in
+        geometry.forEachElement(of: tile) {
+          sums[$0]
+        } apply: { i, sum in
           dx[i] = y[i] * (dy[i] - sum)
         }
       }

@@ -169,8 +169,8 @@ extension ReductionGeometry {
   /// over them becomes vector instructions.
   @inline(__always)
   func forEachElement<Value>(
-    _ context: KernelContext, cost: Int = 1, with value: (Int) -> Value,
-    _ body: (Int, Value) -> Void
+    _ context: KernelContext, cost: Int = 1, _ value: (Int) -> Value,
+    apply body: (Int, Value) -> Void
   ) {
     forEachStretch(context, cost: cost) { start, count, output, step in
       if step == 0 {
@@ -185,7 +185,7 @@ extension ReductionGeometry {
   /// The same for the elements of a tile's outputs, on the calling thread.
   @inline(__always)
   func forEachElement<Value>(
-    of tile: Tile, with value: (Int) -> Value, _ body: (Int, Value) -> Void
+    of tile: Tile, _ value: (Int) -> Value, apply body: (Int, Value) -> Void
   ) {
     guard reducedCount > 0 else { return }
     for run in 0..<runsPerOutput {

@@ -87,9 +87,9 @@ extension ReductionFunction {
           factor[output] = dy[output] * share(y[output], count: geometry.reducedCount)
         }
       }
-      geometry.forEachElement(
-        context, cost: 4, with: { (factor: factor[$0], y: y[$0]) }
-      ) { i, output in
+      geometry.forEachElement(context, cost: 4) {
+        (factor: factor[$0], y: y[$0])
+      } apply: { i, output in
         dx[i] = output.factor * slope(x[i], output.y)
       }
     }
