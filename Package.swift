@@ -21,6 +21,10 @@ let portable = [
   Module(layer: 2, name: "GraftGraph", uses: ["GraftDiagnostics", "GraftTensor"]),
   Module(
     layer: 3, name: "GraftOperators", uses: ["GraftDiagnostics", "GraftTensor", "GraftGraph"]),
+  Module(layer: 0, name: "CGraftMatrix", uses: []),
+  Module(
+    layer: 4, name: "GraftMatrix",
+    uses: ["CGraftMatrix", "GraftDiagnostics", "GraftTensor", "GraftGraph"]),
   Module(
     layer: 4, name: "GraftEngine",
     uses: ["GraftDiagnostics", "GraftTensor", "GraftGraph", "GraftOperators"]),
@@ -32,7 +36,7 @@ let portable = [
     layer: 6, name: "GraftLearning",
     uses: [
       "GraftDiagnostics", "GraftTensor", "GraftGraph", "GraftOperators", "GraftEngine",
-      "GraftFormats",
+      "GraftMatrix", "GraftFormats",
     ] + (hasOneDNN ? ["GraftOneDNN"] : [])),
   Module(
     layer: 7, name: "Graft",
@@ -88,7 +92,7 @@ let package = Package(
   ]
     + [
       "GraftTensorTests", "GraftGraphTests", "GraftOperatorsTests", "GraftEngineTests",
-      "GraftOneDNNTests",
+      "GraftOneDNNTests", "GraftMatrixTests",
       "GraftFormatsTests", "GraftMediaTests", "GraftLearningTests", "GraftTests",
       "GraftCommandsTests",
     ].map { name in

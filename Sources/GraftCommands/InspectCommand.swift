@@ -1,12 +1,15 @@
 import Foundation
 import Graft
+import GraftFormats
 import GraftGraph
 import GraftOperators
 
 /// `graft inspect`: what a model file holds.
 enum InspectCommand: Command {
   static let specification = CommandSpecification(
-    name: "inspect", summary: "Show a model's inputs, outputs, parameters and operators",
+    name: "inspect",
+    summary:
+      "Show a model's inputs, outputs, parameters and operators, or an ONNX Runtime checkpoint",
     positionals: "MODEL", positionalCount: 1...1,
     options: [
       .flag("--plan", "show the steps of a run: kernels, layouts, why no faster kernel")
@@ -20,6 +23,9 @@ enum InspectCommand: Command {
     let path = arguments.positionals[0]
     var files = CallFiles()
     try files.read(path, "the model")
+    if ORTCheckpoint.isCheckpoint(path) {
+      return try CheckpointListing(try ORTCheckpoint(path: path)).print(path, arguments, console)
+    }
     let model = try Model(contentsOf: URL(fileURLWithPath: path))
     let sampleInputs = try SampleInputs(arguments)
     var report = Report(model)

@@ -8,44 +8,7 @@ enum TrainCommand: Command {
   static let specification = CommandSpecification(
     name: "train", summary: "Train a model on examples from files",
     positionals: "MODEL", positionalCount: 1...1,
-    options: [
-      .many(
-        "--examples", "FILE",
-        "safetensors files: one tensor per input with the examples on the first axis, and 'target'"),
-      .value("--loss", "NAME", "cross-entropy (default), mse, bce or l1"),
-      .value("--output", "NAME", "the output that the loss looks at; the first by default"),
-      .value("--optimizer", "NAME", "adamw (default) or sgd"),
-      .value("--learning-rate", "RATE", "step size; 0.001 for adamw, 0.01 for sgd"),
-      .value("--beta1", "B", "adamw: decay of the first moment, 0.9"),
-      .value("--beta2", "B", "adamw: decay of the second moment, 0.999"),
-      .value("--epsilon", "E", "adamw: added to the root of the second moment, 1e-6"),
-      .value("--weight-decay", "D", "share of every parameter taken away per step, 0"),
-      .value("--clip-norm", "N", "largest norm of all gradients together"),
-      .value("--warmup-steps", "N", "updates over which the learning rate rises linearly"),
-      .value("--class-weights", "W,W,...", "cross-entropy: a weight for each class"),
-      .value("--ignore-index", "I", "cross-entropy: a class number that counts for nothing"),
-      .value("--pos-weight", "W[,W...]", "bce: weight of positive targets"),
-      .many(
-        "--trainable", "REGEX", "parameters to train, by their whole name or their node's"),
-      .value("--trainable-after", "VALUE", "train all parameters behind this value"),
-      .value("--batch-normalization", "MODE", "auto (default), train or frozen"),
-      .value("--epochs", "N", "passes over the examples; 1, or as many as --steps takes"),
-      .value("--steps", "N", "updates after which training ends"),
-      .value("--batch-size", "N", "examples per batch, 1"),
-      .value("--accumulate", "N", "batches whose gradients are added up before an update, 1"),
-      .flag("--shuffle", "draw the examples in random order"),
-      .flag("--no-shuffle", "take the examples in the order given (default)"),
-      .value("--seed", "N", "of the random order, 0"),
-      .value(
-        "--feature-cache", "FOLDER",
-        "keep there what frozen layers make of the examples, for later calls"),
-      .value("--threads", "N", "threads; all cores by default"),
-      .value(
-        "--log", "FILE", "one JSON line per batch: step and epoch from 1, loss, learning rate"),
-      .value("--parameters-out", "FILE", "file for the parameters that changed, .safetensors"),
-      .value("--export", "FILE", "the trained model, .onnx"),
-      .value("--opset", "N", "opset of the exported model"),
-    ],
+    options: exampleOptions + TrainingArguments.options + runOptions,
     example: "graft train model.onnx --examples set.safetensors --trainable 'classifier.*' "
       + "--epochs 3 --batch-size 8 --export trained.onnx",
     notes: "Files may differ in open dimensions; a batch never crosses a file. Gradients of "
@@ -54,14 +17,44 @@ enum TrainCommand: Command {
       + "Outputs never replace inputs: '--export' takes another name than MODEL. Ctrl-C ends training\n"
       + "after the current step, writes what was learned until then, and exits with 1.")
 
+  private static let exampleOptions: [OptionSpecification] = [
+    .many(
+      "--examples", "FILE",
+      "safetensors files: one tensor per input with the examples on the first axis, and 'target'"),
+    .value("--output", "NAME", "the output that the loss looks at; the first by default"),
+  ]
+
+  private static let runOptions: [OptionSpecification] = [
+    .many(
+      "--trainable", "REGEX", "parameters to train, by their whole name or their node's"),
+    .value("--trainable-after", "VALUE", "train all parameters behind this value"),
+    .value("--batch-normalization", "MODE", "auto (default), train or frozen"),
+    .value("--epochs", "N", "passes over the examples; 1, or as many as --steps takes"),
+    .value("--steps", "N", "updates after which training ends"),
+    .value("--batch-size", "N", "examples per batch, 1"),
+    .value("--accumulate", "N", "batches whose gradients are added up before an update, 1"),
+    .flag("--shuffle", "draw the examples in random order"),
+    .flag("--no-shuffle", "take the examples in the order given (default)"),
+    .value("--seed", "N", "of the random order, 0"),
+    .value(
+      "--feature-cache", "FOLDER",
+      "keep there what frozen layers make of the examples, for later calls"),
+    .value("--threads", "N", "threads; all cores by default"),
+    .value(
+      "--log", "FILE", "one JSON line per batch: step and epoch from 1, loss, learning rate"),
+    .value("--parameters-out", "FILE", "file for the parameters that changed, .safetensors"),
+    .value("--export", "FILE", "the trained model, .onnx"),
+    .value("--opset", "N", "opset of the exported model"),
+  ]
+
   static func run(_ arguments: Arguments, _ console: Console) async throws {
     let files = arguments.all("--examples")
     guard !files.isEmpty else { throw UsageError("the option '--examples' is missing") }
     guard !(arguments.has("--shuffle") && arguments.has("--no-shuffle")) else {
       throw UsageError("'--shuffle' and '--no-shuffle' exclude each other")
     }
-    let loss = try loss(arguments)
-    let optimizer = try optimizer(arguments)
+    let loss = try TrainingArguments.loss(arguments)
+    let optimizer = try TrainingArguments.optimizer(arguments)
     let fitOptions = try fitOptions(arguments)
     let options = try options(arguments)
     let selection = try selection(arguments)
@@ -72,7 +65,7 @@ enum TrainCommand: Command {
     }
     let path = arguments.positionals[0]
     let model = try Model(contentsOf: URL(fileURLWithPath: path))
-    let data = try files.map { try examples($0, model) }
+    let data = try files.map { try ExampleSet(safetensors: URL(fileURLWithPath: $0)) }
     let session = try locating(path) {
       try TrainingSession(
         model, output: arguments.string("--output"), trainable: selection, loss: loss,
@@ -136,7 +129,7 @@ enum TrainCommand: Command {
     do {
       for try await event in try session.fit(data, options) {
         try report(event, options, log, console)
-        last = event
+        if event.kind == .batch || event.kind == .epoch { last = event }
         if interrupt.isRequested { return false }
       }
     } catch let error as GraftError where error.code == .cancelled {
@@ -164,6 +157,7 @@ enum TrainCommand: Command {
       console.progress(fraction, "epoch \(event.epoch), loss \(event.loss.short)")
     case .epoch:
       console.print("epoch \(event.epoch): loss \(event.loss.short)")
+    case .begin, .checkpoint, .end: break
     }
   }
 
@@ -181,19 +175,6 @@ enum TrainCommand: Command {
     }
   }
 
-  private static func examples(_ path: String, _ model: Model) throws -> ExampleSet {
-    let tensors = try SafetensorsFile(path: path).tensors
-    guard let target = tensors["target"] else {
-      throw GraftError(
-        .badData, "there is no tensor 'target'", at: [path],
-        fix: "Store the labels or target values under the name 'target'")
-    }
-    let inputs = tensors.filter { name, _ in name != "target" }
-    return try ExampleSet(
-      name: path, inputs: Dictionary(uniqueKeysWithValues: inputs.map { ($0, $1) }),
-      targets: target)
-  }
-
   private static func selection(_ arguments: Arguments) throws -> ParameterSelection {
     let patterns = arguments.all("--trainable")
     let after = arguments.string("--trainable-after").map(ParameterSelection.after)
@@ -207,54 +188,13 @@ enum TrainCommand: Command {
     return after.map(matching.union) ?? matching
   }
 
-  private static func loss(_ arguments: Arguments) throws -> Loss {
-    let name =
-      try arguments.choice("--loss", ["cross-entropy", "mse", "bce", "l1"]) ?? "cross-entropy"
-    func refuse(_ option: String, unless wanted: String) throws {
-      guard name == wanted || arguments.string(option) == nil else {
-        throw UsageError("'\(option)' belongs to the loss \(wanted), not to \(name)")
-      }
-    }
-    try refuse("--class-weights", unless: "cross-entropy")
-    try refuse("--ignore-index", unless: "cross-entropy")
-    try refuse("--pos-weight", unless: "bce")
-    switch name {
-    case "mse": return .meanSquaredError
-    case "l1": return .meanAbsoluteError
-    case "bce": return .binaryCrossEntropy(positiveWeights: try arguments.floats("--pos-weight"))
-    default:
-      return .crossEntropy(
-        classWeights: try arguments.floats("--class-weights"),
-        ignoreIndex: try arguments.int("--ignore-index", in: Int.min...Int.max))
-    }
-  }
-
-  private static func optimizer(_ arguments: Arguments) throws -> Optimizer {
-    let name = try arguments.choice("--optimizer", ["adamw", "sgd"]) ?? "adamw"
-    let decay = try arguments.float("--weight-decay") ?? 0
-    let rate = try arguments.float("--learning-rate")
-    if name == "sgd" {
-      for option in ["--beta1", "--beta2", "--epsilon"] where arguments.string(option) != nil {
-        throw UsageError("'\(option)' belongs to the optimizer adamw, not to sgd")
-      }
-      return .sgd(learningRate: rate ?? 0.01, weightDecay: decay)
-    }
-    return .adamW(
-      learningRate: rate ?? 0.001, beta1: try arguments.float("--beta1") ?? 0.9,
-      beta2: try arguments.float("--beta2") ?? 0.999,
-      epsilon: try arguments.float("--epsilon") ?? 1e-6, weightDecay: decay)
-  }
-
   private static func options(_ arguments: Arguments) throws -> TrainingOptions {
     var options = TrainingOptions()
-    options.clipNorm = try arguments.float("--clip-norm")
+    try TrainingArguments.readUpdates(arguments, into: &options)
     options.accumulation = try arguments.int("--accumulate") ?? 1
     options.threads = try arguments.threads()
     options.featureFolder = arguments.string("--feature-cache").map {
       URL(fileURLWithPath: $0, isDirectory: true)
-    }
-    if let steps = try arguments.int("--warmup-steps", in: 0...Int.max), steps > 0 {
-      options.schedule = .linearWarmUp(steps: steps)
     }
     let modes = BatchNormalizationMode.allCases.map(\.rawValue)
     if let mode = try arguments.choice("--batch-normalization", modes) {

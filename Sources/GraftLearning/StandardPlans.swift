@@ -1,5 +1,7 @@
 import Foundation
 import GraftEngine
+import GraftGraph
+import GraftMatrix
 import GraftOperators
 
 #if canImport(GraftOneDNN)
@@ -10,12 +12,17 @@ extension PlanOptions {
   /// Accelerated kernels where there are any, none with `GRAFT_KERNELS=portable` in the environment;
   /// then chains of element-wise nodes.
   package static let standard: PlanOptions = {
+    guard ProcessInfo.processInfo.environment["GRAFT_KERNELS"] != "portable" else {
+      return PlanOptions(providers: [ChainProvider()])
+    }
+    let matrices = MatrixProvider().map { [$0 as any KernelProvider] } ?? []
     #if canImport(GraftOneDNN)
-      if ProcessInfo.processInfo.environment["GRAFT_KERNELS"] != "portable" {
-        return PlanOptions(
-          providers: [OneDNNProvider(), ChainProvider(leaving: OneDNNProvider.functions)])
-      }
+      return PlanOptions(
+        providers: matrices + [
+          OneDNNProvider(), ChainProvider(leaving: OneDNNProvider.functions),
+        ])
+    #else
+      return PlanOptions(providers: matrices + [ChainProvider()])
     #endif
-    return PlanOptions(providers: [ChainProvider()])
   }()
 }

@@ -74,25 +74,7 @@ public struct AudioDecoder: Sendable {
   }
 
   private func checkFile(_ url: URL) throws {
-    guard FileManager.default.fileExists(atPath: url.path) else {
-      throw GraftError(.notFound, "there is no such file", fix: "Check the path")
-    }
-    let values = try url.resolvingSymlinksInPath().resourceValues(
-      forKeys: [.isDirectoryKey, .isRegularFileKey, .fileSizeKey])
-    guard values.isDirectory != true else {
-      throw GraftError(
-        .badData, "this is a folder, not a recording", fix: "Name the recordings in it")
-    }
-    guard values.isRegularFile == true else {
-      throw GraftError(.badData, "this is no regular file", fix: "Name a file")
-    }
-    guard FileManager.default.isReadableFile(atPath: url.path) else {
-      throw GraftError(
-        .inputOutput, "the file cannot be read", fix: "Check the file's permissions")
-    }
-    guard values.fileSize != 0 else {
-      throw GraftError(.badData, "the file is empty", fix: "Record again")
-    }
+    try MediaFile.check(url, kind: "recording", remedy: "Record again")
   }
 
   private func inputOptions(_ url: URL) -> [String] {

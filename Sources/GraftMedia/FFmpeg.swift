@@ -48,7 +48,7 @@ struct FFmpeg {
     let ending = try child.run { samples.append($0) }
     return Result(
       samples: samples.samples, status: ending.status,
-      messages: ending.messages.map(plain))
+      messages: ending.messages.map { Self.plain($0, input: input.last) })
   }
 
   /// The first sound track of every input, resampled.
@@ -63,9 +63,9 @@ struct FFmpeg {
 
   /// `[mp3 @ 0x55d0c8] Header missing.` without the address, which differs from run to run, the
   /// input, which the error's place names, and the full stop.
-  private func plain(_ message: String) -> String {
+  static func plain(_ message: String, input: String?) -> String {
     var text = message.replacing(#/ @ 0x[0-9a-f]+\]/#, with: "]")
-    if let name = input.last { text = text.replacing(name + ": ", with: "") }
+    if let name = input { text = text.replacing(name + ": ", with: "") }
     while text.hasSuffix(".") { text.removeLast() }
     return text
   }

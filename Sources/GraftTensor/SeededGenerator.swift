@@ -21,6 +21,12 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable, Equatable {
     return z ^ (z >> 31)
   }
 
+  /// The generator after `count` more numbers; constant time.
+  package func advanced(by count: Int) -> SeededGenerator {
+    SeededGenerator(
+      seed: state &+ UInt64(truncatingIfNeeded: count) &* 0x9E37_79B9_7F4A_7C15)
+  }
+
   /// A number from 0 up to but not including 1.
   public mutating func uniform() -> Double { Double(next() >> 11) * 0x1p-53 }
 

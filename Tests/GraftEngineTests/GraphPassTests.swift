@@ -213,7 +213,63 @@ private let scales = [
     expected: ["Mul(x, s) -> q", "Mul(x, t) -> k", "MatMul(q, k) -> y"]),
 ]
 
+private let attentions = [
+  PassCase(
+    "scaled behind", [3, 3],
+    [
+      node("MatMul", ["x", "k"], "s"), node("Mul", ["s", "f"], "t"), node("Softmax", ["t"], "p"),
+      node("MatMul", ["p", "v"], "y"),
+    ], constants: ["k": square, "v": square, "f": number(0.5)], tolerance: 1e-6,
+    expected: ["Attention(x, k, v) -> y"]),
+  PassCase(
+    "divided, with a mask", [3, 3],
+    [
+      node("MatMul", ["x", "k"], "s"), node("Div", ["s", "f"], "t"), node("Add", ["m", "t"], "u"),
+      node("Softmax", ["u"], "p"), node("MatMul", ["p", "v"], "y"),
+    ], constants: ["k": square, "v": square, "m": square, "f": number(2)], tolerance: 1e-6,
+    expected: ["Attention(x, k, v, m) -> y"]),
+  PassCase(
+    "scaled before", [3, 3],
+    [
+      node("Mul", ["x", "f"], "q"), node("MatMul", ["q", "k"], "s"), node("Softmax", ["s"], "p"),
+      node("MatMul", ["p", "v"], "y"),
+    ], constants: ["k": square, "v": square, "f": number(0.25)], tolerance: 1e-6,
+    expected: ["Attention(x, k, v) -> y"]),
+  PassCase(
+    "a mask that makes the scores more", [3, 3],
+    [
+      node("MatMul", ["x", "k"], "s"), node("Add", ["s", "m"], "u"), node("Softmax", ["u"], "p"),
+      node("MatMul", ["p", "v"], "y"),
+    ],
+    constants: [
+      "k": square, "v": square, "m": try? Tensor([0, 1, 2, 3] as [Float], shape: [4, 1, 1]),
+    ],
+    tolerance: 1e-6, expected: ["Attention(x, k, v, m) -> y"]),
+  PassCase(
+    "scores that are wanted", [3, 3],
+    [
+      node("MatMul", ["x", "k"], "s"), node("Softmax", ["s"], "p"),
+      node("MatMul", ["p", "v"], "y"),
+    ], constants: ["k": square, "v": square], outputs: ["y", "p"],
+    expected: ["MatMul(x, k) -> s", "Softmax(s) -> p", "MatMul(p, v) -> y"]),
+  PassCase(
+    "a product from the left", [3, 3],
+    [
+      node("MatMul", ["x", "k"], "s"), node("Softmax", ["s"], "p"),
+      node("MatMul", ["v", "p"], "y"),
+    ], constants: ["k": square, "v": square],
+    expected: ["MatMul(x, k) -> s", "Softmax(s) -> p", "MatMul(v, p) -> y"]),
+]
+
+private let square = try? Tensor(
+  [0.5, -1, 2, 0, 1.5, -0.25, 1, 1, -2] as [Float], shape: [3, 3])
+
 struct GraphPassTests {
+  @Test(arguments: attentions)
+  private func `attention becomes one node`(example: PassCase) throws {
+    try example.check("attention fusion")
+  }
+
   @Test(arguments: transpositions)
   private func `transpositions meet`(example: PassCase) throws {
     try example.check("transpose motion")

@@ -55,7 +55,7 @@ struct BatchOrderTests {
   @Test func `batches keep the order and never cross sets`() {
     let order = BatchOrder(exampleCounts: [3, 2], batchSize: 2, shuffleSeed: nil)
     #expect(
-      order.batches(epoch: 0) == [
+      order.batches(epoch: nil) == [
         Batch(set: 0, rows: [0, 1]), Batch(set: 0, rows: [2]), Batch(set: 1, rows: [0, 1]),
       ])
   }

@@ -1,9 +1,10 @@
 import GraftDiagnostics
 import GraftEngine
 import GraftGraph
-import GraftLearning
 import GraftTensor
 import Testing
+
+@testable import GraftLearning
 
 /// A frozen layer w1, then a layer w2 that trains; N x 2 -> N x 3.
 private func twoLayers() throws -> Model {
@@ -58,7 +59,7 @@ struct TrainingSessionTests {
     let session = try session()
     let run = try session.fit([examples(labels: [0, 1, 3, 1])], epochs: 1, batchSize: 4)
     #expect {
-      _ = try run.makeAsyncIterator().nextEvent()
+      _ = try run.allEvents()
     } throws: {
       "\($0)".contains("is 3; the 3 classes are 0 to 2")
     }
@@ -68,7 +69,7 @@ struct TrainingSessionTests {
     let set = try ExampleSet(
       inputs: ["x": try Tensor(zeros: [1, 2])], targets: try Tensor(zeros: [1]))
     let run = try session().fit([set], epochs: 1, batchSize: 1)
-    #expect(throws: GraftError.self) { _ = try run.makeAsyncIterator().nextEvent() }
+    #expect(throws: GraftError.self) { _ = try run.allEvents() }
   }
 
   @Test func `the same seed gives the same parameters to the bit`() async throws {
@@ -131,7 +132,7 @@ struct TrainingSessionTests {
       name: "set.safetensors", inputs: [:], targets: try Tensor([0 as Int64]))
     let run = try session().fit([set], epochs: 1, batchSize: 1)
     #expect {
-      _ = try run.makeAsyncIterator().nextEvent()
+      _ = try run.allEvents()
     } throws: {
       "\($0)".contains("set.safetensors: there is no tensor for the input 'x'")
     }

@@ -13,8 +13,8 @@ package struct TrunkSplit: Sendable {
   /// The values at the cut, each with the examples along its first axis.
   package let features: [String]
 
-  /// Cuts `graph` below the first nodes that depend on a trainable parameter or on the rest of the
-  /// batch.
+  /// Cuts `graph` below the first nodes that depend on a trainable parameter, on the rest of the
+  /// batch or on chance.
   ///
   /// - Parameters:
   ///   - graph: forward pass, loss and gradients.
@@ -56,11 +56,12 @@ package struct TrunkSplit: Sendable {
       ? nil : graph.pruned(to: self.features.map { Feature(name: $0, type: .unknown) })
   }
 
-  /// For every node: whether it depends on `roots` or on a node that mixes the batch.
+  /// For every node: whether it depends on `roots`, on a node that mixes the batch or on a random one.
   private static func headNodes(_ graph: Graph, _ roots: Set<String>) -> [Bool] {
     var dependent = roots
     return graph.nodes.map { node in
-      let isHead = node.mixesBatch || node.reads.contains(where: dependent.contains)
+      let isHead =
+        node.mixesBatch || node.isRandom || node.reads.contains(where: dependent.contains)
       if isHead { dependent.formUnion(node.outputs.filter { !$0.isEmpty }) }
       return isHead
     }

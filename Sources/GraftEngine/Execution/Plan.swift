@@ -64,6 +64,20 @@ package struct Plan: Sendable {
     }
   }
 
+  /// Computes the outputs for each of several feeds, as many at a time as there are threads.
+  ///
+  /// What a feed gives does not depend on the others. They are best of the same shapes.
+  ///
+  /// - Throws: what `run` throws, for the first feed that fails.
+  package func run(each feeds: [[String: Tensor]], threads: Int? = nil) throws -> [[String: Tensor]]
+  {
+    let checked = try feeds.map(checked)
+    let threads = max(1, threads ?? availableThreads)
+    return try withCancellation { isCancelled in
+      try variants.run(each: checked, threads: threads, isCancelled: isCancelled)
+    }
+  }
+
   /// The steps of a run with inputs of these types.
   package func listing(_ feeds: [String: Tensor], threads: Int? = nil) throws -> [StepListing] {
     let (needed, variables) = try checked(feeds)

@@ -14,7 +14,7 @@ package protocol GraphPass: Sendable {
 package let standardGraphPasses: [any GraphPass] = [
   ConstantFolding(), IdentityRemoval(), NormalizationFolding(), GeluFusion(),
   LayerNormalizationFusion(), TransposeMotion(), ReshapeMerging(), ScaleMerging(),
-  CommonSubexpressions(),
+  AttentionFusion(), CommonSubexpressions(),
 ]
 
 /// Who makes and who reads the values of a graph, for passes that look for patterns.

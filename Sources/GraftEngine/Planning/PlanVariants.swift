@@ -26,6 +26,33 @@ final class PlanVariants: Sendable {
       ? try EngineThread.shared.run(body) : try body()
   }
 
+  /// Runs each of the feeds, several side by side as long as there are threads and the memory that
+  /// they take together stays small. A feed's threads never change what it gives.
+  func run(
+    each feeds: [(needed: [String: Tensor], variables: [String])], threads: Int,
+    isCancelled: () -> Bool
+  ) throws -> [[String: Tensor]] {
+    guard let first = feeds.first else { return [] }
+    var results: [[String: Tensor]] = []
+    let widest = try onEngineThread {
+      Self.largestMemorySideBySide
+        / max(1, try variant(replacing: first.variables).memory(first.needed, threads: 1))
+    }
+    while results.count < feeds.count {
+      let width = max(1, min(feeds.count - results.count, threads, widest))
+      let group = feeds[results.count..<results.count + width]
+      results += try EngineThread.runSideBySide(width) { index in
+        let feed = group[group.startIndex + index]
+        return try variant(replacing: feed.variables).run(
+          feed.needed, threads: threads / width, isCancelled: isCancelled)
+      }
+    }
+    return results
+  }
+
+  /// Bytes of the memory of programs that run side by side.
+  private static let largestMemorySideBySide = 512 << 20
+
   func variant(replacing names: [String]) throws -> PlanVariant {
     try variants.withLock { variants in
       if let variant = variants[names] { return variant }
@@ -56,7 +83,7 @@ final class PlanVariant: Sendable {
   private let idle = Mutex<[(key: Key, stage: ProgramStage)]>([])
   private static let largestIdleCount = 4
   /// Bytes of the memory of programs that are kept.
-  private static let largestIdleMemory = 256 << 20
+  private static let largestIdleMemory = 512 << 20
 
   private struct Key: Equatable {
     let types: [String: TensorType]
@@ -74,6 +101,11 @@ final class PlanVariant: Sendable {
     -> [String: Tensor]
   {
     try with(feeds, threads) { try $0.run(feeds, isCancelled: isCancelled) }
+  }
+
+  /// The bytes that values share while a run lasts.
+  func memory(_ feeds: [String: Tensor], threads: Int) throws -> Int {
+    try with(feeds, threads) { $0.program.blockByteCount }
   }
 
   func listing(_ feeds: [String: Tensor], threads: Int) throws -> [StepListing] {

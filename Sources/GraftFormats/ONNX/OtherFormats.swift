@@ -54,7 +54,8 @@ private let knownFormats = [
     name: "a model in ONNX Runtime's own format", magic: Array("ORTM".utf8), offset: 4,
     fix: "Use the .onnx file that it was made from"),
   KnownFormat(
-    name: "an ONNX Runtime checkpoint", magic: Array("ODTC".utf8), offset: 4),
+    name: "an ONNX Runtime checkpoint", magic: Array("ODTC".utf8), offset: 4,
+    fix: "Show it with 'graft inspect'; train it with its folder, as ONNXRuntimeArtifacts"),
   KnownFormat(
     name: "a GGUF file", magic: Array("GGUF".utf8)),
   KnownFormat(

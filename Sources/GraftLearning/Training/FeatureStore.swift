@@ -8,7 +8,7 @@ import GraftTensor
 /// Whatever goes wrong with a file costs time only: its features are computed again.
 package final class FeatureStore {
   private let folder: URL
-  private let budget: Int
+  package let budget: Int
   private let isTemporary: Bool
 
   /// - Parameters:

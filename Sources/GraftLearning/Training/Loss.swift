@@ -8,53 +8,31 @@ public struct Loss: Sendable {
   public let name: String
   /// Whether targets are class numbers, so that accuracy is defined.
   package let isClassification: Bool
+  /// A class number whose examples count for nothing.
+  package var ignoredClass: Int?
   /// The values that targets may have; nil for any.
   package let targetRange: ClosedRange<Double>?
+  /// The tensors that must hold class numbers: nil for the targets, else an example tensor's name.
+  package let classTargets: [String?]
   /// Why targets, or weights given with the loss, do not fit the output; nil when they do.
   package let misfit: @Sendable (_ output: Shape, _ targets: Shape) -> GraftError?
+  /// Adds the loss to a whole model; it may read any value there and declare further tensors of the
+  /// examples as inputs.
   package let build:
     @Sendable (_ builder: inout GraphBuilder, _ output: String, _ target: String) throws -> String
 
   package init(
     name: String, isClassification: Bool = false, targetRange: ClosedRange<Double>? = nil,
+    classTargets: [String?]? = nil,
     misfit: @escaping @Sendable (_ output: Shape, _ targets: Shape) -> GraftError? = elementMisfit,
     build: @escaping @Sendable (inout GraphBuilder, String, String) throws -> String
   ) {
     self.name = name
     self.isClassification = isClassification
     self.targetRange = targetRange
+    self.classTargets = classTargets ?? (isClassification ? [nil] : [])
     self.misfit = misfit
     self.build = build
-  }
-
-  /// Cross entropy of logits [batch, classes, ...] and class numbers [batch, ...]; the mean over
-  /// the batch.
-  public static let crossEntropy = crossEntropy()
-
-  /// Cross entropy of logits [batch, classes, ...] and class numbers [batch, ...]: the mean of
-  /// -log(softmax(logits)[class]), weighted by class.
-  ///
-  /// - Parameters:
-  ///   - classWeights: one weight for each class, none negative and not all 0; the mean is divided by
-  ///     the sum of weights.
-  ///   - ignoreIndex: a class number whose examples count for nothing.
-  public static func crossEntropy(classWeights: [Float]? = nil, ignoreIndex: Int? = nil) -> Loss {
-    Loss(
-      name: "cross entropy", isClassification: true,
-      misfit: { classMisfit($0, $1, weightCount: classWeights?.count) },
-      build: { builder, output, target in
-        var inputs = [
-          output, builder.add("Cast", [target], ["to": .int(ElementType.int64.rawValue)]),
-        ]
-        if let classWeights {
-          try check(weights: classWeights, "class weights")
-          let weights = builder.initializer(try Tensor(classWeights), named: "classWeights")
-          inputs.append(builder.add("CastLike", [weights, output]))
-        }
-        var attributes: [String: Attribute] = ["reduction": .string("mean")]
-        if let ignoreIndex { attributes["ignore_index"] = .int(ignoreIndex) }
-        return builder.add("SoftmaxCrossEntropyLoss", inputs, attributes)
-      })
   }
 
   /// The mean of (output - target)² over all elements.
@@ -87,7 +65,7 @@ public struct Loss: Sendable {
         let one = builder.add("CastLike", [try builder.float(1), output])
         var softplus = builder.add("Softplus", [builder.add("Neg", [output])])
         if let positiveWeights {
-          try check(weights: positiveWeights, "weights of positive targets")
+          try checkWeights(positiveWeights, "weights of positive targets")
           let excess = builder.initializer(
             try Tensor(positiveWeights.map { $0 - 1 }), named: "positiveWeights")
           let scaled = builder.add("Mul", [builder.add("CastLike", [excess, output]), target])
@@ -99,66 +77,15 @@ public struct Loss: Sendable {
   }
 }
 
-// MARK: Checks
-
-/// Why targets do not fit an output with which they are compared value by value.
-@Sendable
-package func elementMisfit(_ output: Shape, _ targets: Shape) -> GraftError? {
-  output.elementCount == targets.elementCount ? nil : shapeMisfit(output, targets)
-}
-
-private func shapeMisfit(_ output: Shape, _ targets: Shape, _ fix: String? = nil) -> GraftError {
-  GraftError(
-    .shapeMismatch, "the targets have shape \(targets), the output has \(output)",
-    fix: fix ?? "Store one target for each value of the output")
-}
-
-private func classMisfit(_ output: Shape, _ targets: Shape, weightCount: Int?) -> GraftError? {
-  guard output.rank >= 2 else {
-    return GraftError(
-      .shapeMismatch, "the output has shape \(output), not a score for each class on axis 1",
-      fix: "Choose another output, or another loss")
-  }
-  guard targets == Shape([output[0]] + output[2...]) else {
-    return shapeMisfit(output, targets, "Store one class number for each line of scores")
-  }
-  guard let weightCount, weightCount != output[1] else { return nil }
-  return weightMisfit(weightCount, "class weights", output[1], "classes")
-}
-
-private func binaryMisfit(_ output: Shape, _ targets: Shape, weightCount: Int?) -> GraftError? {
-  if let error = elementMisfit(output, targets) { return error }
-  guard let weightCount, weightCount != 1, let last = output.last, weightCount != last else {
-    return nil
-  }
-  return weightMisfit(weightCount, "weights of positive targets", last, "values in each line")
-}
-
-private func weightMisfit(_ count: Int, _ weights: String, _ size: Int, _ what: String)
-  -> GraftError
-{
-  GraftError(
-    .invalidArgument, "there are \(count) \(weights), and the output has \(size) \(what)",
-    fix: "Give \(size) weights")
-}
-
-private func check(weights: [Float], _ name: String) throws {
-  guard weights.allSatisfy({ $0 >= 0 && $0.isFinite }), weights.contains(where: { $0 > 0 }) else {
-    throw GraftError(
-      .invalidArgument, "the \(name) are \(weights)",
-      fix: "Choose finite numbers that are not negative, and not all 0")
-  }
-}
-
 extension GraphBuilder {
   /// `target` in the type and shape of `output`, which has as many elements.
-  fileprivate mutating func fit(_ target: String, to output: String) -> String {
+  mutating func fit(_ target: String, to output: String) -> String {
     let shape = add("Shape", [output])
     return add("Reshape", [add("CastLike", [target, output]), shape], ["allowzero": .int(1)])
   }
 
   /// The mean of all elements.
-  fileprivate mutating func mean(_ value: String) -> String {
+  mutating func mean(_ value: String) -> String {
     add("ReduceMean", [value], ["keepdims": .int(0)])
   }
 }

@@ -1,55 +1,104 @@
-import GraftDiagnostics
-import GraftGraph
-import GraftTensor
-
 /// How gradients change parameters.
-public struct Optimizer: Sendable {
-  package enum Method: Sendable {
-    case sgd
-    case adamW(beta1: Float, beta2: Float, epsilon: Float)
+///
+/// Formulas and defaults are PyTorch's, but for AdamW's form of ONNX Runtime. `weightDecay` is added
+/// to the gradient, as decay * p, by all but AdamW, which takes it off the parameter itself:
+/// p = p - rate * decay * p.
+public struct Optimizer: Sendable, Hashable, Codable {
+  /// The rule by which gradients change parameters, and its numbers.
+  public enum Method: Sendable, Hashable, Codable {
+    case sgd(momentum: Float, dampening: Float, nesterov: Bool)
+    case adam(beta1: Float, beta2: Float, epsilon: Float)
+    case adamW(form: AdamWForm, beta1: Float, beta2: Float, epsilon: Float)
+    case rmsProp(alpha: Float, epsilon: Float, momentum: Float, centered: Bool)
+    case adagrad(rateDecay: Float, initialAccumulator: Float, epsilon: Float)
   }
 
-  package var method: Method
+  /// Which of two published forms AdamW has.
+  public enum AdamWForm: String, Sendable, Hashable, Codable, CaseIterable {
+    /// Epsilon is added to the uncorrected root of the second moment, and the decay is taken of the
+    /// updated parameter.
+    case onnxRuntime
+    /// Epsilon is added to the corrected root, and the decay is taken of the old parameter.
+    case pyTorch
+  }
+
+  public let method: Method
   /// The step size before any schedule.
   public var learningRate: Float
-  /// The share of every parameter that each step takes away, times the learning rate.
+  /// How strongly parameters are drawn to 0; of AdamW, the share of every parameter that each step
+  /// takes away, times the learning rate.
   public var weightDecay: Float
+  /// The factor of the penalty on the sum of all absolute values: l1 * sign(p) is added to the
+  /// gradient, after clipping.
+  public var l1: Float = 0
 
-  /// Stochastic gradient descent without momentum: p = p - rate * (g + decay * p).
-  public static func sgd(learningRate: Float = 0.01, weightDecay: Float = 0) -> Optimizer {
-    Optimizer(method: .sgd, learningRate: learningRate, weightDecay: weightDecay)
-  }
-
-  /// AdamW in ONNX Runtime's form, with its defaults: epsilon is added to the uncorrected root of
-  /// the second moment, and the decay is taken of the updated parameter.
-  ///
-  /// m = b1 m + (1 - b1) g, v = b2 v + (1 - b2) g²,
-  /// p = p - rate * sqrt(1 - b2^t) / (1 - b1^t) * m / (sqrt(v) + epsilon), p = p - rate * decay * p.
-  public static func adamW(
-    learningRate: Float = 0.001, beta1: Float = 0.9, beta2: Float = 0.999, epsilon: Float = 1e-6,
+  /// Stochastic gradient descent: p = p - rate * b with b = momentum * b + (1 - dampening) * g, which
+  /// begins as g; p = p - rate * (g + momentum * b) in Nesterov's form.
+  public static func sgd(
+    learningRate: Float = 0.01, momentum: Float = 0, dampening: Float = 0, nesterov: Bool = false,
     weightDecay: Float = 0
   ) -> Optimizer {
     Optimizer(
-      method: .adamW(beta1: beta1, beta2: beta2, epsilon: epsilon), learningRate: learningRate,
+      method: .sgd(momentum: momentum, dampening: dampening, nesterov: nesterov),
+      learningRate: learningRate, weightDecay: weightDecay)
+  }
+
+  /// Adam: m = b1 m + (1 - b1) g, v = b2 v + (1 - b2) g²,
+  /// p = p - rate / (1 - b1^t) * m / (sqrt(v / (1 - b2^t)) + epsilon).
+  public static func adam(
+    learningRate: Float = 0.001, beta1: Float = 0.9, beta2: Float = 0.999, epsilon: Float = 1e-8,
+    weightDecay: Float = 0
+  ) -> Optimizer {
+    Optimizer(
+      method: .adam(beta1: beta1, beta2: beta2, epsilon: epsilon), learningRate: learningRate,
       weightDecay: weightDecay)
   }
 
-  /// - Throws: `invalidArgument` when a number is out of its range.
-  package func check() throws {
-    func require(_ holds: Bool, _ name: String, _ value: Float, _ range: String) throws {
-      guard holds else {
-        throw GraftError(.invalidArgument, "the \(name) is \(value)", fix: "Choose \(range)")
-      }
-    }
-    try require(
-      learningRate > 0 && learningRate.isFinite, "learning rate", learningRate,
-      "a finite number above 0")
-    try require(
-      weightDecay >= 0 && weightDecay.isFinite, "weight decay", weightDecay,
-      "a finite number that is not negative")
-    guard case .adamW(let beta1, let beta2, let epsilon) = method else { return }
-    try require(beta1 >= 0 && beta1 < 1, "beta1", beta1, "a number from 0 up to but not 1")
-    try require(beta2 >= 0 && beta2 < 1, "beta2", beta2, "a number from 0 up to but not 1")
-    try require(epsilon > 0 && epsilon.isFinite, "epsilon", epsilon, "a number above 0")
+  /// AdamW: Adam whose weight decay does not pass through the moments.
+  ///
+  /// In ONNX Runtime's form
+  /// p = p - rate * sqrt(1 - b2^t) / (1 - b1^t) * m / (sqrt(v) + epsilon), p = p - rate * decay * p;
+  /// in PyTorch's
+  /// p = p - rate * decay * p, p = p - rate / (1 - b1^t) * m / (sqrt(v / (1 - b2^t)) + epsilon).
+  ///
+  /// - Parameters:
+  ///   - epsilon: 1e-6 in ONNX Runtime's form and 1e-8 in PyTorch's when nil.
+  ///   - weightDecay: 0 in ONNX Runtime's form and 0.01 in PyTorch's when nil.
+  public static func adamW(
+    form: AdamWForm = .onnxRuntime, learningRate: Float = 0.001, beta1: Float = 0.9,
+    beta2: Float = 0.999, epsilon: Float? = nil, weightDecay: Float? = nil
+  ) -> Optimizer {
+    let isPyTorch = form == .pyTorch
+    return Optimizer(
+      method: .adamW(
+        form: form, beta1: beta1, beta2: beta2, epsilon: epsilon ?? (isPyTorch ? 1e-8 : 1e-6)),
+      learningRate: learningRate, weightDecay: weightDecay ?? (isPyTorch ? 0.01 : 0))
+  }
+
+  /// RMSprop: v = alpha v + (1 - alpha) g², p = p - rate * g / (sqrt(v) + epsilon).
+  ///
+  /// - Parameters:
+  ///   - momentum: when not 0, p = p - rate * b with b = momentum * b + g / (sqrt(v) + epsilon).
+  ///   - centered: whether the square of the gradients' running mean is taken off v.
+  public static func rmsProp(
+    learningRate: Float = 0.01, alpha: Float = 0.99, epsilon: Float = 1e-8, momentum: Float = 0,
+    centered: Bool = false, weightDecay: Float = 0
+  ) -> Optimizer {
+    Optimizer(
+      method: .rmsProp(alpha: alpha, epsilon: epsilon, momentum: momentum, centered: centered),
+      learningRate: learningRate, weightDecay: weightDecay)
+  }
+
+  /// Adagrad: s = s + g², p = p - rate / (1 + (t - 1) * rateDecay) * g / (sqrt(s) + epsilon).
+  ///
+  /// - Parameter initialAccumulator: what s begins with.
+  public static func adagrad(
+    learningRate: Float = 0.01, rateDecay: Float = 0, initialAccumulator: Float = 0,
+    epsilon: Float = 1e-10, weightDecay: Float = 0
+  ) -> Optimizer {
+    Optimizer(
+      method: .adagrad(
+        rateDecay: rateDecay, initialAccumulator: initialAccumulator, epsilon: epsilon),
+      learningRate: learningRate, weightDecay: weightDecay)
   }
 }

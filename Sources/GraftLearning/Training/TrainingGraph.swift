@@ -14,6 +14,25 @@ public enum BatchNormalizationMode: String, Sendable, CaseIterable {
   case frozen
 }
 
+extension BatchNormalizationMode {
+  /// Whether a batch normalization, which has five inputs, uses its batch while training.
+  func usesBatch(in node: Node, trainable: [String]) -> Bool {
+    switch self {
+    case .auto: node.inputs.dropFirst().prefix(2).contains(where: trainable.contains)
+    case .train: true
+    case .frozen: false
+    }
+  }
+}
+
+/// Whether a model's Dropout nodes work while training. Evaluation never drops anything.
+public enum DropoutMode: String, Sendable, CaseIterable {
+  /// With the ratios in the model. Features are then taken below the first Dropout.
+  case model
+  /// Not at all.
+  case off
+}
+
 /// A model made ready to train: features from the frozen part, loss and gradients from the rest.
 struct TrainingGraph {
   let trainable: [String]
@@ -29,6 +48,8 @@ struct TrainingGraph {
   let output: String
   let loss: String
   let target: String
+  /// The input, one int64, that tells the draws of dropout apart.
+  let draw: String
   /// The gradient's value name for every trainable parameter that influences the loss.
   let gradients: [String: String]
   let statistics: [Graph.RunningStatistic]
@@ -38,21 +59,21 @@ struct TrainingGraph {
   ///   - targetType: the targets' type for a batch of one.
   init(
     _ source: Graph, output: String, trainable: [String], loss: Loss,
-    batchNormalization: BatchNormalizationMode, example: [String: TensorType],
-    targetType: ElementType
+    options: TrainingOptions, example: [String: TensorType], targetType: ElementType
   ) throws {
     let registry = OperatorRegistry.standard
-    let forward = source.pruned(to: source.outputs(named: output))
-    let (withStatistics, statistics) = forward.usingBatchStatistics { node in
-      switch batchNormalization {
-      case .auto: node.inputs[1...2].contains(where: trainable.contains)
-      case .train: true
-      case .frozen: false
-      }
+    let attached = try AttachedLoss(loss, to: source, output, targetType, example)
+    let (target, lossName) = (attached.target, attached.loss)
+    let whole = attached.graph.pruned(
+      to: source.outputs(named: output) + [Feature(name: lossName, type: .unknown)])
+    let forward = whole.withoutDropout
+    let draw = NameSource(avoiding: whole.valueNames).fresh("graft/draw")
+    let dropping =
+      options.dropout == .off
+      ? forward : whole.usingDropout(seed: options.dropoutSeed, draw: draw)
+    let (trainingForward, statistics) = dropping.usingBatchStatistics { node in
+      options.batchNormalization.usesBatch(in: node, trainable: trainable)
     }
-    let (trainingForward, target, lossName) = try Self.adding(
-      loss, to: withStatistics, output, targetType)
-    let (evaluationGraph, _, _) = try Self.adding(loss, to: forward, output, targetType)
     let (backward, gradients) = try trainingForward.differentiated(
       lossName, withRespectTo: trainable, registry: registry)
     guard !gradients.isEmpty else {
@@ -63,10 +84,10 @@ struct TrainingGraph {
         fix: "Choose parameters on the way to that output, or another output")
     }
     let results = [lossName] + gradients.values.sorted() + statistics.map(\.update)
-    let whole = backward.pruned(to: results.map { Feature(name: $0, type: .unknown) })
+    let needed = backward.pruned(to: results.map { Feature(name: $0, type: .unknown) })
     let split = try TrunkSplit(
-      whole, trainable: Set(trainable), targets: [target], exampleTypes: example,
-      registry: registry)
+      needed, trainable: Set(trainable), targets: Set([target] + attached.furtherTargets),
+      exampleTypes: example, registry: registry)
     training = try Plan(split.head, registry: registry, options: .standard)
     trunk = try split.trunk.map { graph in
       (
@@ -76,35 +97,20 @@ struct TrainingGraph {
     }
     let evaluationOutputs = [lossName, output].map { Feature(name: $0, type: .unknown) }
     evaluation = try Plan(
-      evaluationGraph.pruned(to: evaluationOutputs, given: split.features), registry: registry,
+      forward.pruned(to: evaluationOutputs, given: split.features), registry: registry,
       options: .standard)
     features = split.features
     headInputs = Array(
       Set(training.inputs.map(\.name)).union(evaluation.inputs.map(\.name))
-        .subtracting(split.features + [target])
+        .subtracting(split.features + [target, draw])
     ).sorted()
     self.trainable = trainable
     self.output = output
     self.loss = lossName
     self.target = target
+    self.draw = draw
     self.gradients = gradients
     self.statistics = statistics
-  }
-
-  private static func adding(
-    _ loss: Loss, to graph: Graph, _ output: String, _ targetType: ElementType
-  ) throws -> (graph: Graph, target: String, loss: String) {
-    let isInteger = !targetType.isFloatingPoint && targetType != .bool
-    guard !loss.isClassification || isInteger else {
-      throw GraftError(
-        .typeMismatch, "the targets are \(targetType); \(loss.name) takes class numbers",
-        fix: "Store the targets as int64, or choose another loss")
-    }
-    var builder = GraphBuilder(graph, scope: "graft/training")
-    let names = NameSource(avoiding: graph.valueNames)
-    let target = builder.input(Feature(name: names.fresh("graft/target"), type: .unknown))
-    let value = try loss.build(&builder, output, target)
-    return (builder.graph, target, value)
   }
 }
 

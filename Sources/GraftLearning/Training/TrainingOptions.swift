@@ -5,12 +5,20 @@ import GraftTensor
 /// How a session trains, beside what and with which loss.
 public struct TrainingOptions: Sendable {
   public var schedule = LearningRateSchedule.constant
+  /// The largest absolute value of an element of a gradient; larger ones are cut off there, before
+  /// the norm is limited. Nil: no limit.
+  public var clipValue: Float?
   /// The largest norm of all gradients together; larger ones are scaled down to it. Nil: no limit.
   public var clipNorm: Float?
+  /// Parameters with a rate and a decay of their own.
+  public var groups: [ParameterGroup] = []
   /// Batches whose gradients are added up, not averaged, before each update. Groups run on across
   /// the ends of epochs; a rest is applied when the run ends.
   public var accumulation = 1
   public var batchNormalization = BatchNormalizationMode.auto
+  public var dropout = DropoutMode.model
+  /// What dropout draws from: the same seed drops the same elements.
+  public var dropoutSeed: UInt64 = 0
   /// Threads for the kernels; all cores when nil.
   public var threads: Int?
   /// Bytes of features kept in memory.
@@ -25,10 +33,10 @@ public struct TrainingOptions: Sendable {
 
   /// - Throws: `invalidArgument` when a number is out of its range.
   package func check() throws {
-    if let clipNorm, !(clipNorm > 0) {
-      throw GraftError(
-        .invalidArgument, "the norm to clip at is \(clipNorm)", fix: "Choose a number above 0")
-    }
+    if let clipValue { try NumberCheck.positive(clipValue, "the value to clip at") }
+    if let clipNorm { try NumberCheck.positive(clipNorm, "the norm to clip at") }
+    for group in groups { try group.check() }
+    try schedule.check()
     guard accumulation >= 1 else {
       throw GraftError(
         .invalidArgument, "\(accumulation) batches cannot be added up",

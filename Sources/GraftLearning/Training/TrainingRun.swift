@@ -1,37 +1,23 @@
 import GraftDiagnostics
 import GraftTensor
 
-/// How long a session fits.
-public struct FitOptions: Sendable {
-  /// Passes over the data; nil for as many as the updates take.
-  public var epochs: Int?
-  /// Updates after which the run ends, in the middle of an epoch if need be; nil for no limit.
-  public var updates: Int?
-  public var batchSize: Int
-  /// Nil for the order in which the examples are given.
-  public var shuffleSeed: UInt64?
-
-  public init(
-    epochs: Int? = 1, updates: Int? = nil, batchSize: Int = 1, shuffleSeed: UInt64? = nil
-  ) {
-    self.epochs = epochs
-    self.updates = updates
-    self.batchSize = batchSize
-    self.shuffleSeed = shuffleSeed
-  }
-}
-
 extension TrainingSession {
   /// Trains on `data`; every call of the result's `next` does the work up to the next event.
   ///
-  /// - Parameter validation: examples to evaluate after every epoch.
-  /// - Throws: `invalidArgument` when a number is out of range, `badData` without examples or for
-  ///   targets that the loss cannot take. `next` throws `badData` when the loss or a parameter is no
+  /// - Parameters:
+  ///   - validation: examples to evaluate after every epoch.
+  ///   - checkpoint: where to go on: a run with the same examples and options ends with the same
+  ///     bytes as if it had not been interrupted. It may have other numbers of epochs or updates.
+  /// - Throws: `invalidArgument` when a number is out of range or the folder for checkpoints holds
+  ///   those of another run; `badData` without examples, for targets that the loss cannot take, or
+  ///   for a checkpoint of something else. `next` throws `badData` when the loss or a parameter is no
   ///   finite number any more; the session's parameters are then those of the last update before.
+  ///   When its task is cancelled it throws `cancelled`; what was learned is kept.
   public func fit(
-    _ data: [ExampleSet], validation: [ExampleSet] = [], _ options: FitOptions = FitOptions()
+    _ data: [ExampleSet], validation: [ExampleSet] = [], _ options: FitOptions = FitOptions(),
+    resuming checkpoint: TrainingCheckpoint? = nil
   ) throws -> TrainingRun {
-    try TrainingRun(self, data, validation, options)
+    try TrainingRun(self, data, validation, options, checkpoint)
   }
 
   /// Trains on `data` as given, for a number of epochs.
@@ -50,132 +36,223 @@ extension TrainingSession {
 public struct TrainingRun: AsyncSequence {
   public typealias Element = TrainingEvent
 
-  private let session: TrainingSession
-  private let data: [ExampleSet]
-  private let validation: [ExampleSet]
-  private let options: FitOptions
+  /// Pauses and stops the run from elsewhere.
+  public let control = TrainingControl()
+
+  let session: TrainingSession
+  let data: [ExampleSet]
+  let validation: [ExampleSet]
+  let options: FitOptions
+  let checkpoint: TrainingCheckpoint?
+  let order: BatchOrder
 
   fileprivate init(
     _ session: TrainingSession, _ data: [ExampleSet], _ validation: [ExampleSet],
-    _ options: FitOptions
+    _ options: FitOptions, _ checkpoint: TrainingCheckpoint?
   ) throws {
     guard !data.isEmpty else {
       throw GraftError(
         .badData, "there are no examples to train on", fix: "Give at least one example")
     }
-    func require(_ value: Int?, _ name: String) throws {
-      guard let value, value < 1 else { return }
-      throw GraftError(.invalidArgument, "the \(name) is \(value)", fix: "Choose 1 or more")
-    }
-    try require(options.epochs, "number of epochs")
-    try require(options.updates, "number of updates")
-    try require(options.batchSize, "batch size")
-    guard options.epochs != nil || options.updates != nil else {
-      throw GraftError(
-        .invalidArgument, "the run would never end", fix: "Give a number of epochs or of updates")
-    }
+    try options.check()
     for set in data + validation { try session.check(targetsOf: set) }
+    order = BatchOrder(
+      exampleCounts: data.map(\.count), batchSize: options.batchSize,
+      shuffleSeed: options.shuffleSeed, lastBatch: options.lastBatch,
+      balancedClasses: options.balancesClasses ? try data.map { try $0.classNumbers } : nil)
+    guard !order.batches(epoch: 0).isEmpty else {
+      throw GraftError(
+        .badData,
+        "no set has the \(options.batchSize) examples of a batch, and smaller batches are dropped",
+        fix: "Choose a smaller batch size, or keep the last batch")
+    }
+    if let checkpoint {
+      try session.check(checkpoint)
+      try checkpoint.run?.check(against: Self.settings(data, options))
+    } else if let folder = options.checkpoints?.folder {
+      try CheckpointFolder(url: folder).requireEmpty()
+    }
     self.session = session
     self.data = data
     self.validation = validation
     self.options = options
+    self.checkpoint = checkpoint
   }
 
-  public func makeAsyncIterator() -> Iterator {
-    Iterator(session, data, validation, options)
+  static func settings(_ data: [ExampleSet], _ options: FitOptions) -> RunState.Settings {
+    RunState.Settings(
+      exampleCounts: data.map(\.count), batchSize: options.batchSize,
+      shuffleSeed: options.shuffleSeed, lastBatch: options.lastBatch,
+      balancesClasses: options.balancesClasses)
   }
+
+  public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
   /// Does the work between two events when asked for the next.
   public final class Iterator: AsyncIteratorProtocol {
-    private let session: TrainingSession
-    private let data: [ExampleSet]
-    private let validation: [ExampleSet]
-    private let options: FitOptions
-    private let order: BatchOrder
-    private let cache: FeatureCache
-    private let validationCache: FeatureCache
-    private let firstUpdate: Int
-    private var epoch = 0
+    let run: TrainingRun
+    let session: TrainingSession
+    var state: RunState
+    /// The weights of the best epoch, where they will be restored.
+    var best: [String: Tensor] = [:]
+    var pace = TrainingPace()
+    var writer: CheckpointWriter?
+    private var phase = Phase.beginning
     private var batches: [Batch]
-    private var next = 0
-    private var lossSum = 0.0
-    private var exampleCount = 0
-    private var isDone = false
-    private var last: TrainingEvent?
+    private var caches: (training: FeatureCache, validation: FeatureCache)
+    private var frozenRevision: Int
+    /// Events that have happened and wait to be asked for.
+    private var pending: [TrainingEvent] = []
 
-    fileprivate init(
-      _ session: TrainingSession, _ data: [ExampleSet], _ validation: [ExampleSet],
-      _ options: FitOptions
-    ) {
-      self.session = session
-      self.data = data
-      self.validation = validation
-      self.options = options
-      order = BatchOrder(
-        exampleCounts: data.map(\.count), batchSize: options.batchSize,
-        shuffleSeed: options.shuffleSeed)
-      cache = session.makeCache()
-      validationCache = session.makeCache()
-      firstUpdate = session.updateCount
-      batches = order.batches(epoch: 0)
+    private enum Phase { case beginning, running, over }
+
+    fileprivate init(_ run: TrainingRun) {
+      self.run = run
+      session = run.session
+      best = run.checkpoint?.best ?? [:]
+      let step = run.checkpoint?.step ?? session.updateCount
+      state =
+        run.checkpoint?.run
+        ?? RunState(
+          TrainingRun.settings(run.data, run.options), firstUpdate: step,
+          learningRate: session.learningRate)
+      batches = run.order.batches(epoch: state.epoch)
+      caches = (session.makeCache(), session.makeCache())
+      frozenRevision = session.frozenRevision
+      writer = run.options.checkpoints.map { CheckpointWriter($0, from: step) }
     }
 
-    public func next() async throws -> TrainingEvent? { try nextEvent() }
+    public func next() async throws -> TrainingEvent? {
+      await run.control.waitWhilePaused()
+      return try nextEvent()
+    }
 
-    /// The next event, for callers that are not asynchronous.
+    /// The next event, for callers that are not asynchronous; it does not wait for a paused run.
     package func nextEvent() throws -> TrainingEvent? {
-      if isDone { return nil }
+      if !pending.isEmpty { return pending.removeFirst() }
+      if phase == .over { return nil }
       guard !Task.isCancelled else {
         throw GraftError(.cancelled, "training was cancelled; what was learned so far is kept")
       }
-      return next < batches.count ? try runBatch() : try endEpoch()
+      if phase == .beginning { return try begin() }
+      // What the caller changed after the last event is in the checkpoint.
+      if let event = writeDueCheckpoint() { return event }
+      if let reason = endReason { return try end(reason) }
+      return state.batch < batches.count ? try runBatch() : try endEpoch()
+    }
+
+    private func begin() throws -> TrainingEvent {
+      if let checkpoint = run.checkpoint { try session.adopt(checkpoint) }
+      for set in run.data + run.validation { try session.check(set) }
+      _ = try session.graph(for: run.data[0])
+      phase = .running
+      writer?.begin()
+      var warnings = run.checkpoint?.warnings ?? []
+      if let folder = run.options.checkpoints?.folder {
+        warnings += CheckpointFolder(url: folder).problem.map { ["\($0)"] } ?? []
+      }
+      return event(.begin, warning: warnings.isEmpty ? nil : warnings.joined(separator: "\n"))
     }
 
     private func runBatch() throws -> TrainingEvent {
-      let batch = batches[next]
-      let loss = try session.addGradients(batch, of: data, features: cache)
-      next += 1
-      lossSum += loss * Double(batch.rows.count)
-      exampleCount += batch.rows.count
-      let event = event(.batch, batchLoss: loss, rate: session.nextLearningRate)
-      last = event
-      let isLastBatch = next == batches.count && epoch + 1 == options.epochs
+      let batch = batches[state.batch]
+      renewCaches()
+      let start = ContinuousClock.now
+      let loss = try session.addGradients(
+        batch, of: run.data, features: caches.training, later: laterBatches)
+      let number = session.updateCount + 1
+      let rate = session.nextLearningRate
+      state.batch += 1
+      state.lossSum += loss * Double(batch.rows.count)
+      state.exampleCount += batch.rows.count
+      state.batchLoss = loss
+      state.loss = state.lossSum / Double(state.exampleCount)
+      state.learningRate = rate
+      let isLastBatch =
+        state.batch == batches.count && state.epoch + 1 == run.options.epochs
       if session.isUpdateDue || isLastBatch { try session.applyGradients() }
-      if let updates = options.updates, session.updateCount - firstUpdate >= updates {
-        isDone = true
+      pace.add(batch.rows.count, ContinuousClock.now - start)
+      return event(.batch, step: number)
+    }
+
+    /// The batches after the present one, to the end of the next epoch or of the run.
+    private func laterBatches() -> [Batch] {
+      var later = Array(batches.dropFirst(state.batch + 1))
+      if state.epoch + 1 != run.options.epochs {
+        later += run.order.batches(epoch: state.epoch + 1)
       }
-      return event
+      return batchesLeft.map { Array(later.prefix(Swift.max(0, $0 - 1))) } ?? later
     }
 
     private func endEpoch() throws -> TrainingEvent {
-      let evaluation =
-        validation.isEmpty
+      renewCaches()
+      state.validation =
+        run.validation.isEmpty
         ? nil
         : try session.evaluate(
-          validation, batchSize: options.batchSize, features: validationCache)
-      let event = event(
-        .epoch, batchLoss: last?.batchLoss ?? 0, rate: last?.learningRate ?? 0, evaluation)
-      epoch += 1
-      if epoch == options.epochs {
-        isDone = true
-      } else {
-        batches = order.batches(epoch: epoch)
-        next = 0
-        lossSum = 0
-        exampleCount = 0
-      }
+          run.validation, batchSize: run.options.batchSize, features: caches.validation)
+      recordEpoch()
+      let event = event(.epoch, validation: state.validation)
+      state.epoch += 1
+      state.batch = 0
+      state.lossSum = 0
+      state.exampleCount = 0
+      batches = run.order.batches(epoch: state.epoch)
       return event
     }
 
-    private func event(
-      _ kind: TrainingEvent.Kind, batchLoss: Double, rate: Float, _ validation: Evaluation? = nil
-    ) -> TrainingEvent {
-      TrainingEvent(
-        kind: kind, epoch: epoch + 1,
-        step: kind == .batch ? session.updateCount + 1 : session.updateCount,
-        batch: next, batchCount: batches.count, batchLoss: batchLoss,
-        loss: lossSum / Double(Swift.max(1, exampleCount)), learningRate: rate,
-        validation: validation)
+    private func end(_ reason: TrainingEvent.EndReason) throws -> TrainingEvent? {
+      phase = .over
+      let written = writeCheckpoint()
+      var validation = state.validation
+      if reason != .stopped {
+        if let best = state.best, run.options.earlyStopping?.restoresBest == true,
+          !self.best.isEmpty
+        {
+          session.forgetGradients()
+          session.values.merge(self.best) { $1 }
+          validation = best.validation
+        } else if session.hasGradients {
+          try session.applyGradients()
+        }
+      }
+      pending = (written.map { [$0] } ?? []) + [event(.end, validation: validation, reason: reason)]
+      return pending.removeFirst()
+    }
+
+    /// Features made of something frozen that has changed since are of no use.
+    private func renewCaches() {
+      guard frozenRevision != session.frozenRevision else { return }
+      frozenRevision = session.frozenRevision
+      caches = (session.makeCache(), session.makeCache())
+    }
+
+    /// Batches that are left; nil when the run has no fixed end.
+    var batchesLeft: Int? {
+      if let updates = run.options.updates {
+        let left = updates - (session.updateCount - state.firstUpdate)
+        return Swift.max(0, left * session.options.accumulation - session.accumulatedBatches)
+      }
+      return run.options.epochs.map { epochs in
+        Swift.max(0, (epochs - state.epoch) * batches.count - state.batch)
+      }
+    }
+
+    var batchCount: Int { batches.count }
+  }
+}
+
+extension ExampleSet {
+  /// - Throws: `badData` when the targets are not one class number for each example.
+  fileprivate var classNumbers: [Int] {
+    get throws {
+      guard let numbers = targets.integers, numbers.count == count else {
+        throw GraftError(
+          .badData,
+          "the targets are \(targets.elementType) \(targets.shape); classes are balanced by one "
+            + "class number for each example", at: [name], fix: "Do not balance the classes")
+      }
+      return numbers
     }
   }
 }

@@ -14,19 +14,34 @@ public final class TrainingSession {
   /// The names of the parameters that train.
   public let trainable: [String]
   /// How many updates there have been.
-  public private(set) var updateCount = 0
+  public internal(set) var updateCount = 0
 
-  private var source: Model
-  private let output: String
-  private let loss: Loss
-  private let options: TrainingOptions
-  private let threads: Int
-  private let update: OptimizerUpdate
+  /// What an app wants to keep with the training: it goes into checkpoints.
+  public var properties: [String: TrainingProperty] = [:]
+
+  var source: Model
+  let output: String
+  let loss: Loss
+  var options: TrainingOptions
+  let threads: Int
+  /// With the learning rate it began with.
+  var optimizer: Optimizer
+  var update: OptimizerUpdate
+  /// What the schedule knows of the losses so far.
+  var plateau: PlateauState?
   /// The changed values: trainable parameters and running statistics.
-  private var values: [String: Tensor] = [:]
-  private var optimizerState: [String: Tensor] = [:]
-  private var gradientSum: [String: Tensor] = [:]
-  private var accumulatedBatches = 0
+  var values: [String: Tensor] = [:]
+  var optimizerState: [String: Tensor] = [:]
+  var gradientSum: [String: Tensor] = [:]
+  var accumulatedBatches = 0
+  /// Batches run so far: tells the draws of dropout apart.
+  var batchCount = 0
+  /// The norm of all gradients together at the last update, before it was limited.
+  public internal(set) var gradientNorm: Double?
+  /// Rises when something frozen changes, so that features made before are of no use.
+  private(set) var frozenRevision = 0
+  /// Tells the model apart from others; made when it is first asked for.
+  private var fingerprint: String?
   private var prepared: (signature: Signature, graph: TrainingGraph)?
 
   /// What a training graph is built for: the inputs' and targets' types but for the batch size.
@@ -35,9 +50,7 @@ public final class TrainingSession {
     let target: ElementType
 
     init(_ set: ExampleSet) {
-      inputs = set.inputs.mapValues {
-        TensorType($0.elementType, Shape([1] + $0.shape.dropFirst()))
-      }
+      inputs = set.inputTypes
       target = set.targets.elementType
     }
   }
@@ -66,8 +79,9 @@ public final class TrainingSession {
     self.threads = options.threads ?? availableThreads
     self.trainable = try trainable.parameters(of: model.graph)
     self.learningRate = optimizer.learningRate
-    update = try OptimizerUpdate(
-      optimizer, parameters: self.trainable, clipNorm: options.clipNorm)
+    self.optimizer = optimizer
+    plateau = options.schedule.plateau
+    update = try OptimizerUpdate(optimizer, self.trainable, options, model.graph)
     for name in self.trainable { values[name] = model.graph.initializers[name] }
   }
 
@@ -92,14 +106,16 @@ public final class TrainingSession {
 
   /// Runs one batch forward and backward and adds its gradients to those before it.
   ///
+  /// - Parameter later: the batches that come next.
   /// - Returns: the loss.
   /// - Throws: `badData` when the loss is no finite number; nothing has changed then.
-  func addGradients(_ batch: Batch, of data: [ExampleSet], features cache: FeatureCache) throws
-    -> Double
-  {
+  func addGradients(
+    _ batch: Batch, of data: [ExampleSet], features cache: FeatureCache, later: () -> [Batch]
+  ) throws -> Double {
     let (graph, results) = try explainingShapes(of: data[batch.set]) {
       let graph = try self.graph(for: data[batch.set])
-      let feeds = try feeds(batch, of: data, graph, cache)
+      var feeds = try feeds(batch, of: data, graph, cache, later: later)
+      feeds[graph.draw] = try Tensor(scalar: Int64(batchCount))
       return (graph, try graph.training.run(feeds, threads: threads))
     }
     guard let loss = results[graph.loss]?.firstNumber else {
@@ -118,6 +134,7 @@ public final class TrainingSession {
     }
     for statistic in graph.statistics { values[statistic.parameter] = results[statistic.update] }
     accumulatedBatches += 1
+    batchCount += 1
     return loss
   }
 
@@ -127,19 +144,18 @@ public final class TrainingSession {
   var hasGradients: Bool { accumulatedBatches > 0 }
 
   /// The learning rate of the next update.
-  var nextLearningRate: Float { learningRate * options.schedule.factor(step: updateCount + 1) }
+  var nextLearningRate: Float {
+    learningRate * options.schedule.factor(step: updateCount + 1) * (plateau?.factor ?? 1)
+  }
 
   /// Changes the parameters by the gradients added up so far, and forgets those.
   ///
   /// - Throws: `badData` when a parameter would not be finite; all stay as they were then.
   func applyGradients() throws {
-    defer {
-      gradientSum = [:]
-      accumulatedBatches = 0
-    }
+    defer { forgetGradients() }
     var newValues = values
     var newState = optimizerState
-    try update.apply(
+    let norm = try update.apply(
       to: &newValues, gradients: gradientSum, state: &newState,
       learningRate: nextLearningRate, step: updateCount + 1, threads: threads)
     if let name = trainable.first(where: { newValues[$0]?.isFinite == false }) {
@@ -151,161 +167,87 @@ public final class TrainingSession {
     }
     values = newValues
     optimizerState = newState
+    gradientNorm = norm
     updateCount += 1
+  }
+
+  func forgetGradients() {
+    gradientSum = [:]
+    accumulatedBatches = 0
   }
 
   /// The gradients added up since the last update, by parameter.
   package var accumulatedGradients: [String: Tensor] { gradientSum }
 
-  // MARK: Whole sets
-
-  /// Runs the examples forward, with running statistics.
-  public func evaluate(_ data: [ExampleSet], batchSize: Int = 32) throws -> Evaluation {
-    try evaluate(data, batchSize: batchSize, features: makeCache())
+  /// Changes a value that does not train.
+  func setFrozen(_ name: String, _ value: Tensor) {
+    source.graph.initializers[name] = value
+    fingerprint = nil
+    prepared = nil
+    frozenRevision += 1
   }
 
-  func evaluate(_ data: [ExampleSet], batchSize: Int, features cache: FeatureCache) throws
-    -> Evaluation
-  {
-    let order = BatchOrder(
-      exampleCounts: data.map(\.count), batchSize: batchSize, shuffleSeed: nil)
-    var lossSum = 0.0
-    var rightCount = 0
-    var count = 0
-    for batch in order.batches(epoch: 0) {
-      let (graph, results) = try explainingShapes(of: data[batch.set]) {
-        let graph = try self.graph(for: data[batch.set])
-        let feeds = try feeds(batch, of: data, graph, cache)
-        return (graph, try graph.evaluation.run(feeds, threads: threads))
-      }
-      guard let loss = results[graph.loss]?.firstNumber, let output = results[graph.output] else {
-        throw GraftError(.internalFault, "the evaluation graph gave no loss")
-      }
-      lossSum += loss * Double(batch.rows.count)
-      count += batch.rows.count
-      if loss.isNaN { continue }
-      if self.loss.isClassification {
-        let targets = try data[batch.set].targets.gathering(rows: batch.rows)
-        rightCount += try rightClassCount(output, targets)
-      }
+  /// The running statistics that training changes.
+  var changingStatistics: Set<String> {
+    let nodes = source.graph.nodes.filter {
+      $0.isBatchNormalization && options.batchNormalization.usesBatch(in: $0, trainable: trainable)
     }
-    return Evaluation(
-      loss: lossSum / Double(max(1, count)),
-      accuracy: loss.isClassification ? Double(rightCount) / Double(max(1, count)) : nil,
-      exampleCount: count)
+    return Set(nodes.flatMap { $0.inputs.dropFirst(3) })
   }
 
-  func makeCache() -> FeatureCache {
-    FeatureCache(
-      memoryBudget: options.featureMemory, diskBudget: options.featureDisk,
-      folder: options.featureFolder)
+  /// Tells the model apart from others: its structure and what does not change.
+  var modelFingerprint: String {
+    if let fingerprint { return fingerprint }
+    let statistics = changingStatistics
+    var frozen = source.graph
+    frozen.initializers = frozen.initializers.filter { name, _ in
+      !trainable.contains(name) && !statistics.contains(name)
+    }
+    let text = TrunkFingerprint(frozen, kernels: [output]).name(of: [:])
+    fingerprint = text
+    return text
   }
 
   // MARK: Parts
 
-  private func graph(for set: ExampleSet) throws -> TrainingGraph {
+  func graph(for set: ExampleSet) throws -> TrainingGraph {
     let signature = Signature(set)
     if let prepared, prepared.signature == signature { return prepared.graph }
     try check(set)
     let graph = try TrainingGraph(
       source.graph, output: output, trainable: trainable, loss: loss,
-      batchNormalization: options.batchNormalization, example: signature.inputs,
-      targetType: signature.target)
+      options: options, example: signature.inputs, targetType: signature.target)
     prepared = (signature, graph)
     return graph
   }
 
-  private func check(_ set: ExampleSet) throws {
-    for feature in source.graph.pruned(to: source.graph.outputs(named: output)).requiredInputs {
-      guard let tensor = set.inputs[feature.name] else {
-        throw GraftError(
-          .badData, "there is no tensor for the input '\(feature.name)'", at: [set.name],
-          fix:
-            "Give one of each: \(source.graph.requiredInputs.map(\.name).joined(separator: ", "))"
-        )
-      }
-      try locating(set.name) {
-        if case .tensor(let type, let shape?) = feature.type, case .fixed? = shape.first {
-          let open = FeatureType.tensor(type, shape: [.unknown] + shape.dropFirst())
-          try Feature(name: feature.name, type: open).check(tensor)
-        } else {
-          try feature.check(tensor)
-        }
-      }
-    }
-  }
-
-  /// - Throws: `badData` when a target has a value that the loss cannot take.
-  func check(targetsOf set: ExampleSet) throws {
-    guard let range = loss.targetRange else { return }
-    let targets = set.targets.numbers ?? set.targets.integers?.map(Double.init) ?? []
-    guard let wrong = targets.firstIndex(where: { !range.contains($0) }) else { return }
-    throw GraftError(
-      .badData,
-      "the target of row \(wrong / (targets.count / set.count)), counted from 0, is "
-        + "\(targets[wrong]); \(loss.name) takes \(range.lowerBound) to \(range.upperBound)",
-      at: [set.name], fix: "Correct the targets, or choose another loss")
-  }
-
-  /// Runs `body`; if it fails and targets or weights do not fit the output, says that.
-  private func explainingShapes<T>(of set: ExampleSet, _ body: () throws -> T) throws -> T {
-    do {
-      return try body()
-    } catch let error as GraftError where error.code != .cancelled {
-      // A first example shows the output's shape also where the model leaves it open.
-      let inputs = try set.inputs.mapValues { try $0.rows(0..<1) }
-      guard
-        let plan = try? Plan(
-          source.graph, outputs: [output], registry: .standard, options: .standard),
-        let results = try? plan.run(
-          inputs.filter { plan.accepts($0.key) }, threads: threads),
-        var shape = results[output]?.shape
-      else { throw error }
-      if shape.first == 1 { shape[0] = set.count }
-      guard let misfit = loss.misfit(shape, set.targets.shape) else { throw error }
-      throw misfit.at("output '\(output)'").at(set.name)
-    }
-  }
-
-  /// Training has left the finite numbers: what, when, and on which examples.
-  private func notFinite(_ what: String, _ batch: Batch, of set: ExampleSet) -> GraftError {
-    let tensors = set.inputs.sorted { $0.key < $1.key } + [(key: "target", value: set.targets)]
-    for (name, tensor) in tensors {
-      for row in batch.rows where (try? tensor.rows(row..<row + 1).isFinite) == false {
-        return GraftError(
-          .badData,
-          "\(what) at step \(updateCount + 1): row \(row) of '\(name)', counted from 0, holds a "
-            + "value that is no finite number",
-          at: [set.name], fix: "Correct that example, or leave it out")
-      }
-    }
-    let rows = batch.rows.prefix(8).map(String.init).joined(separator: ", ")
-    return GraftError(
-      .badData,
-      "\(what) at step \(updateCount + 1), on the rows \(rows)"
-        + (batch.rows.count > 8 ? " and \(batch.rows.count - 8) more" : ""),
-      at: [set.name], fix: "Lower the learning rate, or check these examples")
-  }
-
   /// The head's inputs for a batch: features, model inputs, targets and changed parameters.
-  private func feeds(
-    _ batch: Batch, of data: [ExampleSet], _ graph: TrainingGraph, _ cache: FeatureCache
+  func feeds(
+    _ batch: Batch, of data: [ExampleSet], _ graph: TrainingGraph, _ cache: FeatureCache,
+    later: () -> [Batch]
   ) throws -> [String: Tensor] {
     let set = data[batch.set]
     var feeds = values
     feeds[graph.target] = try set.targets.gathering(rows: batch.rows)
-    for name in graph.headInputs {
-      feeds[name] = try set.inputs[name]?.gathering(rows: batch.rows)
+    if !graph.headInputs.isEmpty {
+      let inputs = try set.load(rows: batch.rows, variants: set.variants(of: batch))
+      for name in graph.headInputs { feeds[name] = inputs[name] }
     }
     guard let trunk = graph.trunk else { return feeds }
-    let features = try batch.rows.map { row in
-      // One example at a time, so that its features never depend on its neighbours.
-      try cache.features(of: "\(batch.set)-\(row)", trunk: trunk.fingerprint) {
-        try set.inputs.mapValues { try $0.rows(row..<row + 1) }
-      } make: {
-        try trunk.plan.run($0, threads: threads)
-      }
+    // One example at a time, so that its features never depend on its neighbours.
+    func make(_ inputs: [[String: Tensor]]) throws -> [[String: Tensor]] {
+      try trunk.plan.run(each: inputs, threads: threads)
     }
+    func load(_ example: ExampleIndex) throws -> [String: Tensor] {
+      try data[example.set].load(row: example.row, variant: example.variant)
+    }
+    let examples = data.examples(of: batch)
+    let features =
+      try set.keepsFeatures
+      ? cache.features(
+        of: examples, later: { data.examples(of: later(), like: set) },
+        trunk: trunk.fingerprint, atOnce: threads, inputs: load, make: make)
+      : make(examples.map(load))
     for name in graph.features {
       feeds[name] = try Tensor.stacking(features.compactMap { $0[name] })
     }
@@ -329,5 +271,16 @@ extension Tensor {
     let b = builder.input(Feature(name: "b", type: .unknown))
     builder.output(builder.add("Add", [a, b]))
     return try Plan(builder.graph, registry: .standard, options: .standard)
+  }
+}
+
+extension OptimizerUpdate {
+  /// The update of a session.
+  init(
+    _ optimizer: Optimizer, _ trainable: [String], _ options: TrainingOptions, _ graph: Graph
+  ) throws {
+    try self.init(
+      optimizer, parameters: trainable, clipNorm: options.clipNorm, clipValue: options.clipValue,
+      groups: ParameterGroup.assignment(of: options.groups, trainable: trainable, in: graph))
   }
 }

@@ -1,4 +1,3 @@
-import GraftDiagnostics
 import GraftGraph
 import GraftTensor
 
@@ -40,24 +39,14 @@ struct AdamWUpdate: FloatingOperator {
   }
 
   func outputTypes(_ context: TypeContext) throws -> [TensorType] {
-    let parameter = try parameterType(context, followers: 1...3)
-    try context.requireLearningRate(4)
-    try context.require(5, [.int64])
-    try context.requireSingle(5)
     _ = try Coefficients(context.node)
-    guard context.node.outputs.count == 3, context.node.outputs.allSatisfy({ !$0.isEmpty }) else {
-      throw GraftError(.damaged, "all three outputs must be named")
-    }
-    return [parameter, parameter, parameter]
+    return try updateTypes(context, states: 2, countsSteps: true)
   }
 
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
     let coefficients = try Coefficients(context.node)
     let rate = try context.learningRate(4)
-    let step = try context.singleInt(5)
-    guard step >= 1 else {
-      throw GraftError(.invalidArgument, "the step is \(step); steps are counted from 1")
-    }
+    let step = try context.stepNumber(5)
     let correction =
       (1 - pow(coefficients.beta2, Double(step))).squareRoot()
       / (1 - pow(coefficients.beta1, Double(step)))

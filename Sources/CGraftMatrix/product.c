@@ -1,0 +1,180 @@
+#include "graft_matrix.h"
+#include "avx2.h"
+
+#include <math.h>
+#include <stddef.h>
+
+int64_t graft_matrix_packed_count(int64_t inner, int64_t columns) {
+  const int64_t panels = (columns + GRAFT_MATRIX_PANEL - 1) / GRAFT_MATRIX_PANEL;
+  return panels * GRAFT_MATRIX_PANEL * inner;
+}
+
+void graft_matrix_pack(
+  const float *matrix, int64_t inner, int64_t columns, int64_t row_step, int64_t column_step,
+  int64_t first, int64_t end, float *packed) {
+  // Columns side by side are copied row by row; columns of their own in tiles that stay in the cache.
+  const int64_t tile = column_step == 1 ? inner : 64;
+  for (int64_t panel = first; panel < end; panel++) {
+    const int64_t start = panel * GRAFT_MATRIX_PANEL;
+    const int64_t left = columns - start;
+    const int64_t width = left < GRAFT_MATRIX_PANEL ? left : GRAFT_MATRIX_PANEL;
+    const float *source = matrix + start * column_step;
+    float *target = packed + start * inner;
+    for (int64_t begin = 0; begin < inner; begin += tile) {
+      const int64_t stop = begin + tile < inner ? begin + tile : inner;
+      for (int64_t row = begin; row < stop; row++) {
+        float *line = target + row * GRAFT_MATRIX_PANEL;
+        const float *numbers = source + row * row_step;
+        if (width == GRAFT_MATRIX_PANEL && column_step == 1) {
+          for (int64_t column = 0; column < GRAFT_MATRIX_PANEL; column++)
+            line[column] = numbers[column];
+        } else {
+          for (int64_t column = 0; column < GRAFT_MATRIX_PANEL; column++)
+            line[column] = column < width ? numbers[column * column_step] : 0;
+        }
+      }
+    }
+  }
+}
+
+#if defined(__x86_64__)
+
+// The inner dimension is walked in passes, whose part of a panel stays in the second-level cache.
+#define LONGEST_PASS 768
+// Rows that meet one panel after the other.
+#define ROWS_AT_ONCE 504
+#define LARGEST_TILE 6
+
+/// One pass over the inner dimension.
+struct pass {
+  const graft_matrix_product *product;
+  int64_t begin, count;
+  int is_first, is_last;
+};
+
+AVX2_INLINE __m256 read(const float *numbers, int is_partial, __m256i mask) {
+  return is_partial ? _mm256_maskload_ps(numbers, mask) : _mm256_loadu_ps(numbers);
+}
+
+/// What happens to a finished sum. `offset` is that of its column.
+AVX2_INLINE __m256 finish(
+  const graft_matrix_product *product, __m256 sum, int64_t row, int64_t column, int is_partial,
+  __m256i mask) {
+  sum = _mm256_mul_ps(sum, _mm256_set1_ps(product->factor));
+  if (product->bias != NULL)
+    sum = _mm256_add_ps(sum, read(product->bias + column, is_partial, mask));
+  if (product->addend != NULL && product->factor != 1) {
+    const float *addend = product->addend + row * product->addend_step + column;
+    sum = _mm256_add_ps(sum, read(addend, is_partial, mask));
+  }
+  // In this order a sum that is no number stays so.
+  sum = _mm256_max_ps(_mm256_set1_ps(product->lowest), sum);
+  return _mm256_min_ps(_mm256_set1_ps(product->highest), sum);
+}
+
+/// Some rows of one panel, in one pass.
+AVX2_INLINE void multiply_tile(
+  const struct pass *pass, int64_t row, const int rows, int64_t panel, const int is_partial) {
+  const graft_matrix_product *product = pass->product;
+  const int64_t column = panel * GRAFT_MATRIX_PANEL;
+  const int64_t row_step = product->left_row_step, step = product->left_column_step;
+  const float *left = product->left + row * row_step + pass->begin * step;
+  const float *right = product->packed + column * product->inner
+    + pass->begin * GRAFT_MATRIX_PANEL;
+  float *result = product->result + row * product->result_step + column;
+  const __m256i order = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  const int width = (int)(product->columns - column);
+  const __m256i low_mask = _mm256_cmpgt_epi32(_mm256_set1_epi32(width), order);
+  const __m256i high_mask = _mm256_cmpgt_epi32(_mm256_set1_epi32(width - 8), order);
+  // The first pass adds to nothing, or to the addend; every other one to what the one before left.
+  const float *start = result;
+  int64_t start_step = product->result_step;
+  if (pass->is_first) {
+    start = product->factor == 1 && product->addend != NULL
+      ? product->addend + row * product->addend_step + column : NULL;
+    start_step = product->addend_step;
+  }
+  __m256 sums[LARGEST_TILE][2];
+  for (int index = 0; index < rows; index++) {
+    sums[index][0] = sums[index][1] = _mm256_setzero_ps();
+    if (start == NULL) continue;
+    sums[index][0] = read(start + index * start_step, is_partial, low_mask);
+    sums[index][1] = read(start + index * start_step + 8, is_partial, high_mask);
+  }
+  for (int64_t index = 0; index < pass->count; index++) {
+    const __m256 low = _mm256_loadu_ps(right), high = _mm256_loadu_ps(right + 8);
+    for (int line = 0; line < rows; line++) {
+      const __m256 number = _mm256_broadcast_ss(left + line * row_step);
+      sums[line][0] = _mm256_fmadd_ps(number, low, sums[line][0]);
+      sums[line][1] = _mm256_fmadd_ps(number, high, sums[line][1]);
+    }
+    left += step;
+    right += GRAFT_MATRIX_PANEL;
+  }
+  for (int index = 0; index < rows; index++) {
+    float *line = result + index * product->result_step;
+    __m256 low = sums[index][0], high = sums[index][1];
+    if (pass->is_last) {
+      low = finish(product, low, row + index, column, is_partial, low_mask);
+      high = finish(product, high, row + index, column + 8, is_partial, high_mask);
+    }
+    if (is_partial) {
+      _mm256_maskstore_ps(line, low_mask, low);
+      _mm256_maskstore_ps(line + 8, high_mask, high);
+    } else {
+      _mm256_storeu_ps(line, low);
+      _mm256_storeu_ps(line + 8, high);
+    }
+  }
+}
+
+#define TILE(ROWS) \
+  AVX2 static void tile_##ROWS(const struct pass *pass, int64_t row, int64_t panel) { \
+    if (pass->product->columns - panel * GRAFT_MATRIX_PANEL < GRAFT_MATRIX_PANEL) \
+      multiply_tile(pass, row, ROWS, panel, 1); \
+    else \
+      multiply_tile(pass, row, ROWS, panel, 0); \
+  }
+TILE(1) TILE(2) TILE(3) TILE(4) TILE(5) TILE(6)
+
+typedef void (*tile_function)(const struct pass *, int64_t, int64_t);
+static const tile_function tiles[] = {NULL, tile_1, tile_2, tile_3, tile_4, tile_5, tile_6};
+
+/// Rows of the next tile when so many are left: none is much smaller than the others.
+static int64_t tile_rows(int64_t left) {
+  if (left <= LARGEST_TILE) return left;
+  return left < 2 * LARGEST_TILE ? (left + 1) / 2 : LARGEST_TILE;
+}
+
+void graft_matrix_multiply(
+  const graft_matrix_product *product, int64_t first_row, int64_t end_row, int64_t first_panel,
+  int64_t end_panel) {
+  const int64_t passes = product->inner > 0 ? (product->inner + LONGEST_PASS - 1) / LONGEST_PASS : 1;
+  const int64_t longest = (product->inner + passes - 1) / passes;
+  for (int64_t block = first_row; block < end_row; block += ROWS_AT_ONCE) {
+    const int64_t stop = block + ROWS_AT_ONCE < end_row ? block + ROWS_AT_ONCE : end_row;
+    for (int64_t number = 0; number < passes; number++) {
+      const int64_t begin = number * longest;
+      const int64_t rest = product->inner - begin;
+      const struct pass pass = {
+        product, begin, rest < longest ? rest : longest, number == 0, number + 1 == passes,
+      };
+      for (int64_t panel = first_panel; panel < end_panel; panel++)
+        for (int64_t row = block; row < stop;) {
+          const int64_t rows = tile_rows(stop - row);
+          tiles[rows](&pass, row, panel);
+          row += rows;
+        }
+    }
+  }
+}
+
+#else
+
+void graft_matrix_multiply(
+  const graft_matrix_product *product, int64_t first_row, int64_t end_row, int64_t first_panel,
+  int64_t end_panel) {
+  (void)product, (void)first_row, (void)end_row, (void)first_panel, (void)end_panel;
+}
+
+#endif

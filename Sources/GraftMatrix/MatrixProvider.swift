@@ -1,0 +1,120 @@
+import CGraftMatrix
+import GraftDiagnostics
+import GraftGraph
+import GraftTensor
+
+/// Matrix products and attention in float32 with kernels of our own, on processors with AVX2.
+///
+/// An element's bits depend on its row, its column and the inner dimension only: not on how many rows
+/// there are, nor on threads.
+package struct MatrixProvider: KernelProvider {
+  package let name = "matrix"
+  package let needsEngineThread = false
+
+  /// Nil where the processor does not have what the kernels need.
+  package init?() {
+    guard graft_matrix_is_supported() != 0 else { return nil }
+  }
+
+  package func kernel(for request: KernelRequest) throws -> PlannedKernel {
+    let node = request.node
+    guard ["MatMul", "Gemm", "graft.Attention"].contains(node.qualifiedOp) else {
+      throw KernelDeclined("no kernel for \(node.qualifiedOp)")
+    }
+    let types = request.inputs.compactMap { $0?.type } + request.outputs.compactMap { $0 }
+    guard types.allSatisfy({ $0.elementType == .float32 }) else {
+      throw KernelDeclined("only float32")
+    }
+    guard types.allSatisfy({ !$0.shape.contains(0) }) else { throw KernelDeclined("empty") }
+    if node.op == "Attention" { return try Attention(request).kernel }
+    let product = try node.op == "Gemm" ? MatrixProduct(gemm: request) : MatrixProduct(request)
+    return product.kernel
+  }
+
+  package func conversion(
+    of type: TensorType, from source: (any ValueLayout)?, to target: (any ValueLayout)?
+  ) throws -> PlannedKernel {
+    guard source == nil, let layout = target as? PanelLayout else {
+      throw KernelDeclined("it only packs matrices")
+    }
+    return PlannedKernel(
+      name: "matrix panels", operands: [PlannedKernel.Operand(0)], outputLayouts: [layout]
+    ) { memory in
+      let (matrix, panels) = (try memory.input(0), try memory.output(0))
+      parallelLoop(layout.panelCount, threads: memory.threads) { range in
+        layout.pack(matrix, range, into: panels)
+      }
+    }
+  }
+}
+
+/// A matrix [inner, columns] in panels of 16 columns, each of them row by row; the last one is filled
+/// up with zeros.
+struct PanelLayout: ValueLayout {
+  let inner: Int
+  let columns: Int
+  /// Elements of the row-major value from one row and one column of the matrix to the next.
+  let rowStep: Int
+  let columnStep: Int
+
+  var panelCount: Int { (columns + Int(GRAFT_MATRIX_PANEL) - 1) / Int(GRAFT_MATRIX_PANEL) }
+  var byteCount: Int { elementCount * MemoryLayout<Float>.stride }
+  var elementCount: Int {
+    Int(graft_matrix_packed_count(Int64(inner), Int64(columns)))
+  }
+  var isDense: Bool { false }
+  var description: String {
+    "f32 \(inner)x\(columns) in panels" + (columnStep == 1 ? "" : " of the transpose")
+  }
+
+  func pack(
+    _ matrix: UnsafePointer<Float>, _ panels: Range<Int>, into packed: UnsafeMutablePointer<Float>
+  ) {
+    graft_matrix_pack(
+      matrix, Int64(inner), Int64(columns), Int64(rowStep), Int64(columnStep),
+      Int64(panels.lowerBound), Int64(panels.upperBound), packed)
+  }
+}
+
+extension KernelMemory {
+  func input(_ index: Int) throws -> UnsafePointer<Float> {
+    UnsafePointer(try floats(operands[index]))
+  }
+
+  func output(_ index: Int) throws -> UnsafeMutablePointer<Float> { try floats(outputs[index]) }
+
+  func floats(_ pointer: UnsafeMutableRawPointer?) throws -> UnsafeMutablePointer<Float> {
+    guard let pointer else { throw GraftError(.internalFault, "a kernel got no memory") }
+    return pointer.assumingMemoryBound(to: Float.self)
+  }
+}
+
+extension graft_matrix_product {
+  /// - Parameter left: [rows, inner], elements `leftSteps` apart.
+  init(
+    left: UnsafePointer<Float>, leftSteps: (row: Int, column: Int),
+    packed: UnsafePointer<Float>, inner: Int, columns: Int, result: UnsafeMutablePointer<Float>,
+    resultStep: Int, factor: Float = 1
+  ) {
+    self.init()
+    self.left = left
+    left_row_step = Int64(leftSteps.row)
+    left_column_step = Int64(leftSteps.column)
+    self.packed = packed
+    self.inner = Int64(inner)
+    self.columns = Int64(columns)
+    self.result = result
+    result_step = Int64(resultStep)
+    self.factor = factor
+    lowest = -.infinity
+    highest = .infinity
+  }
+
+  func fill(rows: Range<Int>, panels: Range<Int>) {
+    withUnsafePointer(to: self) { product in
+      graft_matrix_multiply(
+        product, Int64(rows.lowerBound), Int64(rows.upperBound), Int64(panels.lowerBound),
+        Int64(panels.upperBound))
+    }
+  }
+}

@@ -1,0 +1,120 @@
+import Graft
+import Testing
+
+@testable import GraftCommands
+
+private let specification = CommandSpecification(
+  name: "train", summary: "", options: TrainingArguments.options, example: "")
+
+private func arguments(_ words: String) throws -> Arguments {
+  try Arguments(words.split(separator: " ").map(String.init), for: specification)
+}
+
+struct TrainingArgumentsTests {
+  @Test func `every option is named once`() {
+    let names = TrainingArguments.options.map(\.name)
+    #expect(Set(names).count == names.count)
+  }
+
+  @Test(arguments: [
+    ("", Optimizer.adamW()),
+    ("--optimizer adamw --epsilon 1e-5", .adamW(epsilon: 1e-5)),
+    ("--optimizer adamw-pytorch", .adamW(form: .pyTorch)),
+    (
+      "--optimizer adamw-pytorch --weight-decay 0 --beta1 0.5",
+      .adamW(form: .pyTorch, beta1: 0.5, weightDecay: 0)
+    ),
+    ("--optimizer adam --learning-rate 0.1", .adam(learningRate: 0.1)),
+    ("--optimizer sgd", .sgd()),
+    ("--optimizer sgd --momentum 0.9 --nesterov", .sgd(momentum: 0.9, nesterov: true)),
+    ("--optimizer sgd --momentum 0.9 --dampening 0.5", .sgd(momentum: 0.9, dampening: 0.5)),
+    ("--optimizer rmsprop --alpha 0.9 --centered", .rmsProp(alpha: 0.9, centered: true)),
+    (
+      "--optimizer adagrad --rate-decay 0.1 --initial-accumulator 1",
+      .adagrad(rateDecay: 0.1, initialAccumulator: 1)
+    ),
+  ])
+  func `an optimizer is what its options say`(words: String, optimizer: Optimizer) throws {
+    #expect(try TrainingArguments.optimizer(arguments(words)) == optimizer)
+    var penalized = optimizer
+    penalized.l1 = 0.25
+    #expect(
+      try TrainingArguments.optimizer(arguments(words + " --l1-penalty 0.25")) == penalized)
+  }
+
+  @Test(arguments: [
+    ("", LearningRateSchedule.constant),
+    ("--warmup-steps 5", .linearWarmUp(steps: 5)),
+    ("--warmup-steps 0", .constant),
+    ("--schedule step --schedule-steps 10", .step(every: 10, factor: 0.1)),
+    (
+      "--schedule multi-step --schedule-milestones 3,8 --schedule-factor 0.5",
+      .multiStep(after: [3, 8], factor: 0.5)
+    ),
+    ("--schedule exponential --schedule-factor 0.99", .exponential(factor: 0.99)),
+    (
+      "--warmup-steps 5 --schedule cosine --schedule-steps 95 --schedule-minimum 0.1",
+      .linearWarmUp(steps: 5, then: .cosine(steps: 95, minimum: 0.1))
+    ),
+    ("--schedule linear --schedule-steps 7", .linear(steps: 7)),
+    ("--schedule plateau --schedule-patience 2", .reduceOnPlateau(patience: 2)),
+  ])
+  func `a schedule is what its options say`(words: String, schedule: LearningRateSchedule) throws {
+    var options = TrainingOptions()
+    try TrainingArguments.readUpdates(arguments(words), into: &options)
+    #expect(options.schedule == schedule)
+    try options.check()
+  }
+
+  @Test func `clipping and groups are what their options say`() throws {
+    var options = TrainingOptions()
+    try TrainingArguments.readUpdates(
+      arguments("--clip-norm 1 --clip-value 0.5 --group fc.*=0.1 --group a=b=2,0.25"),
+      into: &options)
+    #expect(options.clipNorm == 1)
+    #expect(options.clipValue == 0.5)
+    #expect(options.groups.map(\.learningRateFactor) == [0.1, 2])
+    #expect(options.groups.map(\.weightDecay) == [nil, 0.25])
+  }
+
+  @Test func `a loss is what its options say`() throws {
+    let names = ["cross-entropy", "mse", "bce", "l1"]
+    let losses = try names.map { try TrainingArguments.loss(arguments("--loss \($0)")).name }
+    #expect(
+      losses == [
+        "cross entropy", "mean squared error", "binary cross entropy", "mean absolute error",
+      ])
+  }
+
+  @Test(arguments: [
+    ("--optimizer adm", "Did you mean 'adam'?"),
+    ("--optimizer sgd --alpha 0.5", "'--alpha' belongs to the optimizer rmsprop, not to sgd"),
+    ("--nesterov", "'--nesterov' belongs to the optimizer sgd, not to adamw"),
+    ("--momentum 0.9", "belongs to the optimizer sgd or rmsprop, not to adamw"),
+    ("--loss mse --label-smoothing 0.1", "belongs to the loss cross-entropy, not to mse"),
+    ("--schedule cosine", "the option '--schedule-steps' is missing"),
+    ("--schedule exponential", "the option '--schedule-factor' is missing"),
+    ("--schedule multi-step", "the option '--schedule-milestones' is missing"),
+    (
+      "--schedule multi-step --schedule-milestones 3,,4",
+      "'3,,4' is no value for '--schedule-milestones'"
+    ),
+    ("--schedule-patience 3", "belongs to the schedule plateau, not to constant"),
+    ("--schedule linear --schedule-steps 0", "'0' is no value for '--schedule-steps'"),
+    ("--group fc", "'fc' is no value for '--group'"),
+    ("--group =2", "'=2' is no value for '--group'"),
+    ("--group fc=", "'fc=' is no value for '--group'"),
+    ("--group fc=1,2,3", "'fc=1,2,3' is no value for '--group'"),
+  ])
+  func `options that do not fit are refused`(words: String, text: String) {
+    #expect {
+      let arguments = try arguments(words)
+      var options = TrainingOptions()
+      _ = try TrainingArguments.loss(arguments)
+      _ = try TrainingArguments.optimizer(arguments)
+      try TrainingArguments.readUpdates(arguments, into: &options)
+    } throws: {
+      "\($0)".contains(text)
+    }
+  }
+}
