@@ -114,16 +114,15 @@ extension ReductionGeometry {
     let tilesPerRow = (columns + Self.tileWidth - 1) / Self.tileWidth
     let work = max(1, reducedCount) &* min(columns, Self.tileWidth) &* cost
     context.parallel(outputCount / columns * tilesPerRow, cost: work) { range in
-      let scratch = UnsafeMutablePointer<Value>.allocate(
-        capacity: Self.scratchCount)
-      defer { scratch.deallocate() }
-      for index in range {
-        let row = index / tilesPerRow
-        let column = index % tilesPerRow * Self.tileWidth
-        let tile = Tile(
-          output: row * columns + column, width: min(Self.tileWidth, columns - column),
-          start: rowOffset(row) + column)
-        body(tile, scratch)
+      withThreadScratch(Self.scratchCount, of: Value.self) { scratch in
+        for index in range {
+          let row = index / tilesPerRow
+          let column = index % tilesPerRow * Self.tileWidth
+          let tile = Tile(
+            output: row * columns + column, width: min(Self.tileWidth, columns - column),
+            start: rowOffset(row) + column)
+          body(tile, scratch)
+        }
       }
     }
   }
@@ -163,29 +162,40 @@ extension ReductionGeometry {
     }
   }
 
-  /// Calls `body` on the kernel's threads with every element of the input and its output.
+  /// Calls `body` on the kernel's threads with every element of the input and what `value` gives for
+  /// its output.
+  ///
+  /// Where neighbours belong to one output its value is formed once for all of them, so that the loop
+  /// over them becomes vector instructions.
   @inline(__always)
-  func forEachElement(_ context: KernelContext, cost: Int = 1, _ body: (Int, Int) -> Void) {
+  func forEachElement<Value>(
+    _ context: KernelContext, cost: Int = 1, _ value: (Int) -> Value,
+    apply body: (Int, Value) -> Void
+  ) {
     forEachStretch(context, cost: cost) { start, count, output, step in
       if step == 0 {
-        for i in 0..<count { body(start &+ i, output) }
+        let value = value(output)
+        for i in 0..<count { body(start &+ i, value) }
       } else {
-        for i in 0..<count { body(start &+ i, output &+ i) }
+        for i in 0..<count { body(start &+ i, value(output &+ i)) }
       }
     }
   }
 
-  /// Calls `body` with every element of a tile's outputs and its output.
+  /// The same for the elements of a tile's outputs, on the calling thread.
   @inline(__always)
-  func forEachElement(of tile: Tile, _ body: (Int, Int) -> Void) {
+  func forEachElement<Value>(
+    of tile: Tile, _ value: (Int) -> Value, apply body: (Int, Value) -> Void
+  ) {
     guard reducedCount > 0 else { return }
     for run in 0..<runsPerOutput {
       var start = tile.start + runOffset(run)
       if hasContiguousRuns {
-        for i in 0..<inner.size { body(start &+ i, tile.output) }
+        let value = value(tile.output)
+        for i in 0..<inner.size { body(start &+ i, value) }
       } else {
         for _ in 0..<inner.size {
-          for i in 0..<tile.width { body(start &+ i, tile.output &+ i) }
+          for i in 0..<tile.width { body(start &+ i, value(tile.output &+ i)) }
           start &+= inner.stride
         }
       }
