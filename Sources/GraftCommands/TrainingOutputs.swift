@@ -19,8 +19,9 @@ struct TrainingOutputs {
     log = arguments.string("--log")
     var files = CallFiles()
     try files.read(source, "the model")
-    for path in data where !DataArguments.isFolder(path) {
-      try files.read(path, arguments.all("--examples").isEmpty ? "'--data'" : "'--examples'")
+    let isExamples = arguments.given["--examples"] != nil
+    for path in data where isExamples || !DataArguments.isFolder(path) {
+      try files.read(path, isExamples ? "'--examples'" : "'--data'")
     }
     if let model { try files.write(model, "--export", .model) }
     if let parameters { try files.write(parameters, "--parameters-out", .tensors) }

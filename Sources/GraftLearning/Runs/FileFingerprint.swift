@@ -13,7 +13,7 @@ extension Fingerprint {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue
     else {
-      fingerprint.add(try FileMapping(path: path).bytes)
+      try fingerprint.add(fileAt: path)
       return fingerprint.text
     }
     let names = FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
@@ -24,8 +24,14 @@ extension Fingerprint {
         !isFolder.boolValue
       else { continue }
       fingerprint.add(name)
-      fingerprint.add(try FileMapping(path: file).bytes)
+      try fingerprint.add(fileAt: file)
     }
     return fingerprint.text
+  }
+
+  private mutating func add(fileAt path: String) throws {
+    let file = try FileMapping(path: path)
+    // The bytes are there as long as the mapping is.
+    withExtendedLifetime(file) { add(file.bytes) }
   }
 }

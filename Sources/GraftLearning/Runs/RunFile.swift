@@ -51,7 +51,7 @@ enum RunFile {
 
   private static func contents(of url: URL) throws -> Data {
     let file = try FileMapping(path: url.path)
-    return Data(file.bytes)
+    return withExtendedLifetime(file) { Data(file.bytes) }
   }
 
   private static func explanation(_ error: any Error) -> String {
