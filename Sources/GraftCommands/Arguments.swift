@@ -67,6 +67,27 @@ struct Arguments {
 
   func has(_ flag: String) -> Bool { flags.contains(flag) }
 
+  /// All options that are given, by name, with their values; none for a switch.
+  var given: [String: [String]] {
+    var given = values
+    for flag in flags { given[flag] = [] }
+    return given
+  }
+
+  /// The same call with options added that it does not give.
+  func adding(_ options: [String: [String]]) -> Arguments {
+    var arguments = self
+    for option in specification.options {
+      guard let words = options[option.name] else { continue }
+      if option.value == nil {
+        arguments.flags.insert(option.name)
+      } else if arguments.values[option.name] == nil {
+        arguments.values[option.name] = words
+      }
+    }
+    return arguments
+  }
+
   func all(_ option: String) -> [String] { values[option] ?? [] }
 
   func string(_ option: String) -> String? { values[option]?.last }

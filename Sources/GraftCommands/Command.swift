@@ -53,6 +53,8 @@ struct OptionSpecification: Sendable {
   var isRepeatable = false
   /// Whether it takes all words up to the next option.
   var takesMany = false
+  /// The value it has when it is not given, where that does not depend on others.
+  var standard: String?
 
   var heading: String {
     guard let value else { return name }
@@ -64,8 +66,10 @@ struct OptionSpecification: Sendable {
     OptionSpecification(name: name, value: nil, help: help)
   }
 
-  static func value(_ name: String, _ value: String, _ help: String) -> OptionSpecification {
-    OptionSpecification(name: name, value: value, help: help)
+  static func value(
+    _ name: String, _ value: String, _ help: String, standard: String? = nil
+  ) -> OptionSpecification {
+    OptionSpecification(name: name, value: value, help: help, standard: standard)
   }
 
   static func repeated(_ name: String, _ value: String, _ help: String) -> OptionSpecification {

@@ -6,25 +6,33 @@ final class Console: Sendable {
   private let output: @Sendable (String) throws -> Void
   private let diagnostics: @Sendable (String) -> Void
   /// Whether progress is drawn over itself, on a terminal.
-  private let redraws: Bool
+  let redraws: Bool
+  /// How many characters fit on a line of the terminal.
+  private let width: @Sendable () -> Int
   private let progressLength = Mutex(0)
   private let failure = Mutex<(any Error)?>(nil)
 
   init(
     output: @escaping @Sendable (String) throws -> Void,
     diagnostics: @escaping @Sendable (String) -> Void,
-    redraws: Bool
+    redraws: Bool, width: @escaping @Sendable () -> Int = { 80 }
   ) {
     self.output = output
     self.diagnostics = diagnostics
     self.redraws = redraws
+    self.width = width
   }
 
   /// Standard output and standard error.
   static let standard = Console(
     output: { try writeAll(Data($0.utf8), to: STDOUT_FILENO) },
     diagnostics: { try? writeAll(Data($0.utf8), to: STDERR_FILENO) },
-    redraws: isatty(STDERR_FILENO) == 1)
+    redraws: isatty(STDERR_FILENO) == 1,
+    width: {
+      var size = winsize()
+      return ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+        ? Int(size.ws_col) : 80
+    })
 
   /// Why results could not be written; nil when they were, or when nobody reads them any more.
   var outputFailure: (any Error)? {
@@ -57,7 +65,9 @@ final class Console: Sendable {
     let width = 24
     let filled = Int((min(1, max(0, fraction)) * Double(width)).rounded())
     let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
-    let line = "\(bar) \(Int((fraction * 100).rounded())) %  \(text)"
+    // A line that wraps could not be drawn over.
+    let line = String(
+      "\(bar) \(Int((fraction * 100).rounded())) %  \(text)".prefix(max(8, self.width() - 1)))
     clearProgress()
     progressLength.withLock { $0 = line.count }
     diagnostics(line)

@@ -5,7 +5,8 @@ extension TrainingArguments {
   static let scheduleOptions: [OptionSpecification] = [
     .value(
       "--schedule", "NAME",
-      "constant (default), step, multi-step, exponential, cosine, linear or plateau"),
+      "constant (default), step, multi-step, exponential, cosine, linear or plateau",
+      standard: "constant"),
     .value("--warmup-steps", "N", "updates over which the learning rate rises first, 0"),
     .value(
       "--schedule-steps", "N",

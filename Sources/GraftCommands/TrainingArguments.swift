@@ -7,7 +7,8 @@ enum TrainingArguments {
   static let options = lossOptions + optimizerOptions + updateOptions + scheduleOptions
 
   static let lossOptions: [OptionSpecification] = [
-    .value("--loss", "NAME", "cross-entropy (default), mse, bce or l1"),
+    .value(
+      "--loss", "NAME", "cross-entropy (default), mse, bce or l1", standard: "cross-entropy"),
     .value("--class-weights", "W,W,...", "cross-entropy: a weight for each class"),
     .value("--ignore-index", "I", "cross-entropy: a class number that counts for nothing"),
     .value("--label-smoothing", "S", "cross-entropy: share of targets spread over all classes, 0"),
@@ -17,7 +18,8 @@ enum TrainingArguments {
   static let optimizerOptions: [OptionSpecification] = [
     .value(
       "--optimizer", "NAME",
-      "adamw (default; ONNX Runtime's form), adamw-pytorch, adam, sgd, rmsprop or adagrad"),
+      "adamw (default; ONNX Runtime's form), adamw-pytorch, adam, sgd, rmsprop or adagrad",
+      standard: "adamw"),
     .value("--learning-rate", "RATE", "step size; 0.01, or 0.001 for adam and adamw"),
     .value("--weight-decay", "D", "how strongly parameters are drawn to 0; 0, adamw-pytorch 0.01"),
     .value("--l1-penalty", "L", "factor of the sum of all absolute values of parameters, 0"),

@@ -11,7 +11,20 @@ struct UsageTests {
     (["inspect", "a", "--jsno"], "Did you mean '--json'?"),
     (["voice"], "Choose one of: voice train, voice identify, voice record"),
     (["voice", "trian"], "Did you mean 'voice train'?"),
-    (["train", "a"], "the option '--examples' is missing"),
+    (["train", "a"], "the option '--data' is missing"),
+    (["train"], "'graft train' needs MODEL"),
+    (["train", "a", "--examples", "b", "--data", "c"], "exclude each other"),
+    (
+      [
+        "train", "a", "--data", "b", "--trainable", ".*", "--run", "r", "--checkpoint-every", "1.5",
+      ],
+      "Give a number of updates, as in 100, or of seconds, as in 30s"
+    ),
+    (["evaluate", "a"], "the option '--data' is missing"),
+    (
+      ["evaluate", "a", "--data", "b", "--predictions", "p.txt"],
+      "writes .csv or .json, not '.txt'"
+    ),
     (
       ["train", "a", "--examples", "b", "--loss", "mes"],
       "Choose one of: cross-entropy, mse, bce, l1"

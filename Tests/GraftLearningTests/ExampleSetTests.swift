@@ -113,7 +113,7 @@ struct ExampleSetTests {
       inputs: ["x": try Tensor([1, 2, 3] as [Float], shape: [3, 1])],
       targets: try Tensor([0, 1, 0] as [Int64])
     ).augmented(try ExampleVariants(count: nil, seed: 1)) { inputs, generator in
-      let value: Float = try inputs["x"]?.values().first ?? 0
+      let value: Float = try inputs["x"]?.values(as: Float.self).first ?? 0
       return ["x": try Tensor([value + 100 + Float(generator.uniform())], shape: [1, 1])]
     }
     #expect(try set.values([0, 2]) == [1, 3])

@@ -77,7 +77,8 @@ struct HeadChoiceTests {
       var classifier = try settings.classifier()
       try classifier.fit(try x.tensor.rows(0..<22), labels: training.map { all[$0] })
       let expected = try classifier.predict(try x.tensor.rows(22..<30))
-      #expect(found?.map { .integer($0) } == expected, "\(settings)")
+      let labels = found?.map { ClassLabel.integer($0) }
+      #expect(labels == expected, "\(settings)")
     }
   }
 

@@ -78,4 +78,16 @@ struct ArtifactFolder {
     let expected = try #require(tensors["losses"]).rows(steps.lowerBound - 1..<steps.upperBound)
     expectClose(try Tensor(losses), expected, try tolerance("loss"), "\(name), losses")
   }
+
+  /// A copy of the folder that may be changed.
+  func copy(without left: [String] = []) throws -> TemporaryFolder {
+    let copy = try TemporaryFolder()
+    for file in try FileManager.default.contentsOfDirectory(atPath: url.path)
+    where !left.contains(file) {
+      let target = copy.url.appending(path: file)
+      try FileManager.default.copyItem(at: url.appending(path: file), to: target)
+      try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: target.path)
+    }
+    return copy
+  }
 }

@@ -116,13 +116,13 @@ struct WidenHeadTests {
   @Test func `a class added at run time is learned and the others are kept within one example`()
     async throws
   {
-    let (train, test) = (try features(40, seed: 1), try features(60, seed: 2))
+    let (known, test) = (try features(40, seed: 1), try features(60, seed: 2))
     func train(_ model: Model, _ rows: [Int], epochs: Int) async throws -> Model {
       let session = try TrainingSession(
         model, trainable: .matching("classifier.*"), loss: .crossEntropy,
         optimizer: .adamW(learningRate: 0.02))
       let set = try ExampleSet(
-        inputs: ["x": try train.gathering(rows: rows)],
+        inputs: ["x": try known.gathering(rows: rows)],
         targets: try Tensor(rows.map { Int64($0 % 4) }))
       for try await _ in try session.fit([set], epochs: epochs, batchSize: 8, shuffleSeed: 1) {}
       return session.model

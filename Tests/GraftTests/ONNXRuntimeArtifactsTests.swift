@@ -78,7 +78,7 @@ struct ONNXRuntimeArtifactsTests {
   @Test(arguments: ArtifactFolder.names)
   func `the training model alone is enough`(name: String) async throws {
     let folder = try ArtifactFolder(name)
-    let copy = try copy(folder, without: ["eval_model.onnx"])
+    let copy = try folder.copy(without: ["eval_model.onnx"])
     let session = try ONNXRuntimeArtifacts(folder: copy.url).session(
       checkpoint: "checkpoint_step5", learningRate: folder.learningRate)
     try folder.compare(try await folder.train(session, steps: 6...10), 6...10)
@@ -93,7 +93,7 @@ struct ONNXRuntimeArtifactsTests {
     let first = try folder.artifacts().session(learningRate: folder.learningRate * 2)
     first.properties = ["best": .number(0.5), "count": .integer(.max), "who": .text("me")]
     _ = try await folder.train(first, steps: 1...3)
-    let copy = try copy(folder)
+    let copy = try folder.copy()
     try first.writeONNXRuntimeCheckpoint(to: copy.url.appending(path: "checkpoint"))
     let second = try ONNXRuntimeArtifacts(folder: copy.url).session()
     #expect(second.learningRate == folder.learningRate * 2)
@@ -138,7 +138,7 @@ struct ONNXRuntimeArtifactsTests {
     expectError(.invalidArgument, "no value 'logit'") {
       _ = try ONNXRuntimeArtifacts(folder: folder.url, output: "logit").session()
     }
-    let bare = try copy(folder, without: ["optimizer_model.onnx"])
+    let bare = try folder.copy(without: ["optimizer_model.onnx"])
     let artifacts = try ONNXRuntimeArtifacts(folder: bare.url)
     expectError(.notFound, "optimizer_model.onnx") { _ = try artifacts.session() }
     _ = try artifacts.session(optimizer: .sgd(learningRate: 0.1))
@@ -158,7 +158,7 @@ struct ONNXRuntimeArtifactsTests {
   @Test func `a checkpoint of another model is refused`() throws {
     let folder = try ArtifactFolder("mlp_classifier")
     let other = try ArtifactFolder("mlp_regressor")
-    let copy = try copy(folder)
+    let copy = try folder.copy()
     try FileManager.default.removeItem(at: copy.url.appending(path: "checkpoint"))
     try FileManager.default.copyItem(
       at: other.url.appending(path: "checkpoint"), to: copy.url.appending(path: "checkpoint"))
@@ -177,22 +177,10 @@ struct ONNXRuntimeArtifactsTests {
     let folder = try ArtifactFolder("mlp_regressor")
     let session = try folder.artifacts().session(checkpoint: "checkpoint_step10")
     let set = folder.data[0]
+    let rows = Array(0..<set.count)
     let flat = try ExampleSet(
-      inputs: set.inputs, targets: set.targets.reshaped(to: [set.count]))
+      inputs: set.load(rows: rows, variants: rows.map { _ in nil }), targets: set.targets.reshaped(to: [set.count]))
     let expected = try session.evaluate([set], batchSize: set.count).loss
     #expect(try session.evaluate([flat], batchSize: set.count).loss == expected)
-  }
-
-  /// A copy of an artifact folder that may be changed.
-  private func copy(_ folder: ArtifactFolder, without left: [String] = []) throws -> TemporaryFolder
-  {
-    let copy = try TemporaryFolder()
-    for file in try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
-    where !left.contains(file) {
-      let target = copy.url.appending(path: file)
-      try FileManager.default.copyItem(at: folder.url.appending(path: file), to: target)
-      try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: target.path)
-    }
-    return copy
   }
 }

@@ -6,7 +6,8 @@ ARTIFACTS is a folder with training_model.onnx, eval_model.onnx and optimizer_mo
 safetensors file with `batchK.in.<input>` and `batchK.target`; step s uses batch (s - 1) mod the number
 of batches. OUTPUT gets `losses` of the steps, `param.<name>` of all parameters after the last,
 `learning_rate` as it is after loading, and its metadata the checkpoint's properties. With --last below
---first the checkpoint is only loaded.
+--first the checkpoint is only loaded. With --pytorch-form AdamW has PyTorch's form (adam_mode 0) with a weight
+decay of 0.1, and ARTIFACTS/optimizer_model.onnx is changed accordingly.
 """
 import argparse
 import sys
@@ -14,6 +15,7 @@ import types
 from pathlib import Path
 
 import numpy
+import onnx
 import onnxruntime
 
 # onnxruntime.training itself imports PyTorch; its package for devices does not need that.
@@ -25,6 +27,17 @@ from onnxruntime.training.api import CheckpointState, Module, Optimizer  # noqa:
 from safetensors.numpy import load_file, save_file  # noqa: E402
 
 
+def use_pytorch_form(path):
+    model = onnx.load(str(path))
+    for node in model.graph.node:
+        for attribute in node.attribute:
+            if attribute.name == "adam_mode":
+                attribute.i = 0
+            elif attribute.name == "weight_decay":
+                attribute.f = 0.1
+    onnx.save(model, str(path))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name in ("artifacts", "checkpoint", "batches", "output"):
@@ -32,7 +45,10 @@ def main():
     parser.add_argument("--rate", type=float, required=True)
     parser.add_argument("--first", type=int, required=True)
     parser.add_argument("--last", type=int, required=True)
+    parser.add_argument("--pytorch-form", action="store_true")
     arguments = parser.parse_args()
+    if arguments.pytorch_form:
+        use_pytorch_form(arguments.artifacts / "optimizer_model.onnx")
     onnxruntime.set_default_logger_severity(4)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1

@@ -34,12 +34,10 @@ struct ArtifactOptimizer {
       throw GraftError(
         .unsupported, "its moments are not corrected (correct_bias 0)", fix: "Give an optimizer")
     }
-    guard try node.int("adam_mode", default: 0) == 1 else {
-      throw GraftError(
-        .unsupported, "it follows PyTorch's form (adam_mode 0)", fix: "Give an optimizer")
-    }
+    let isPyTorch = try node.int("adam_mode", default: 0) == 0
     return .adamW(
-      learningRate: 0.001, beta1: try node.float("alpha", default: 0.9),
+      form: isPyTorch ? .pyTorch : .onnxRuntime, learningRate: 0.001,
+      beta1: try node.float("alpha", default: 0.9),
       beta2: try node.float("beta", default: 0.999),
       epsilon: try node.float("epsilon", default: 1e-8),
       weightDecay: try node.float("weight_decay", default: 0.01))

@@ -63,7 +63,7 @@ extension TrainingSession {
       throw GraftError(.unsupported, "the checkpoint has \(groups.count) groups of parameters")
     }
     // ONNX Runtime stores a moment of zeros for SGD without momentum.
-    if case .sgd = startingOptimizer.method {
+    if case .sgd(momentum: 0, _, _) = currentOptimizer.method {
       return try resume(moments: nil, updateCount: group.step)
     }
     var moments = OrderedTable<[Tensor]>()

@@ -53,8 +53,8 @@ extension TrainingSession {
 
   /// The optimizer's state under ONNX Runtime's names.
   private func onnxRuntimeMoments() throws -> OrderedTable<OrderedTable<Tensor>> {
-    switch startingOptimizer.method {
-    case .adamW(.onnxRuntime, _, _, _):
+    switch currentOptimizer.method {
+    case .adamW:
       return OrderedTable(
         try moments().map { parameter, tensors in
           (
@@ -73,8 +73,8 @@ extension TrainingSession {
         })
     default:
       throw GraftError(
-        .unsupported, "ONNX Runtime has no optimizer like this session's \(startingOptimizer.name)",
-        fix: "Train with AdamW in ONNX Runtime's form or with SGD without momentum")
+        .unsupported, "ONNX Runtime has no optimizer like this session's \(currentOptimizer.name)",
+        fix: "Train with AdamW or with SGD without momentum, or leave the optimizer's state out")
     }
   }
 }

@@ -3,8 +3,8 @@ import GraftGraph
 import GraftTensor
 
 extension TrainingSession {
-  /// How gradients change the parameters; its learning rate is that of the session's beginning.
-  package var startingOptimizer: Optimizer { optimizer }
+  /// How gradients change the parameters.
+  package var currentOptimizer: Optimizer { optimizer }
 
   /// What the optimizer keeps for each trainable parameter, in its own order: of AdamW the first
   /// moment, then the second. Zeros before the first update.

@@ -110,7 +110,8 @@ public final class TrainingSession {
   /// - Returns: the loss.
   /// - Throws: `badData` when the loss is no finite number; nothing has changed then.
   func addGradients(
-    _ batch: Batch, of data: [ExampleSet], features cache: FeatureCache, later: () -> [Batch]
+    _ batch: Batch, of data: [ExampleSet], features cache: FeatureCache,
+    later: () -> [Batch] = { [] }
   ) throws -> Double {
     let (graph, results) = try explainingShapes(of: data[batch.set]) {
       let graph = try self.graph(for: data[batch.set])

@@ -1,0 +1,73 @@
+import Foundation
+import Graft
+import GraftLearning
+
+/// Trains parameters of a model by gradients.
+struct GradientTraining {
+  let call: TrainingCall
+  let recipe: TrainingRecipe
+
+  func run() async throws {
+    let session = try locating(call.modelPlace) { try recipe.session(call.model, call.data) }
+    try call.check(session.model)
+    var options = recipe.fitOptions
+    options.checkpoints = try call.choice.folder.map {
+      try RunArguments.checkpoints(call.arguments, in: $0)
+    }
+    let checkpoint = try call.choice.checkpoint()
+    let run = try session.fit(
+      call.data.training, validation: call.data.validation, options, resuming: checkpoint)
+    try call.configure(
+      trainable: session.trainable, session.hyperParameters + options.hyperParameters)
+    call.console.note(
+      "training \(session.trainable.count) of \(session.model.parameters.count) parameters")
+    let log = try call.arguments.string("--log").map(LineFile.init)
+    let loop = TrainingLoop(options: options, log: log, console: call.console, emit: call.emit)
+    var end = try await loop.run(run, epochsBefore: checkpoint?.epoch ?? 0)
+    end.step = session.updateCount
+    try call.finish(session.model, parameters: session.changedParameters, end)
+  }
+}
+
+/// How a call of `graft train` wants parameters trained.
+struct TrainingRecipe {
+  let fitOptions: FitOptions
+  private let loss: Loss
+  private let optimizer: Optimizer
+  private let options: TrainingOptions
+  private let selection: ParameterSelection?
+  private let output: String?
+  private let seed: UInt64
+
+  init(_ arguments: Arguments) throws {
+    loss = try TrainingArguments.loss(arguments)
+    optimizer = try TrainingArguments.optimizer(arguments)
+    fitOptions = try FitArguments.fitOptions(arguments)
+    options = try FitArguments.trainingOptions(arguments)
+    let kind = try HeadArguments.kind(arguments)
+    selection = try FitArguments.selection(arguments)
+    seed = try FitArguments.seed(arguments)
+    output = arguments.string("--output")
+    replacesLayer = kind == "layer"
+    guard selection != nil || kind != nil else {
+      throw UsageError(
+        "nothing is chosen for training",
+        fix: "Give '--trainable REGEX', '--trainable-after VALUE' or '--head KIND'")
+    }
+  }
+
+  private let replacesLayer: Bool
+
+  func session(_ model: Model, _ data: TrainingData) throws -> TrainingSession {
+    var model = model
+    var selection = selection
+    if replacesLayer {
+      let names = try model.replaceHead(classes: try data.classNames(), seed: seed)
+      selection =
+        selection ?? .matching(names.map { NSRegularExpression.escapedPattern(for: $0) })
+    }
+    return try TrainingSession(
+      try data.noting(in: model), output: output, trainable: selection ?? .all, loss: loss,
+      optimizer: optimizer, options: options)
+  }
+}

@@ -1,0 +1,46 @@
+import Foundation
+import Graft
+import GraftLearning
+
+/// A word that names a model: its file, a run that made one, or the image encoder.
+struct ModelArgument {
+  /// The file.
+  let path: String
+  private let isEncoder: Bool
+
+  private static let encoder = "image-encoder"
+
+  /// - Throws: `notFound` when the run has no model yet, or the image encoder was not fetched.
+  init(_ word: String) throws {
+    var isFolder: ObjCBool = false
+    let isThere = FileManager.default.fileExists(atPath: word, isDirectory: &isFolder)
+    isEncoder = !isThere && word == Self.encoder
+    guard !isEncoder else {
+      path = try ModelLibrary.path(of: word)
+      return
+    }
+    let folder = RunFolder(named: isThere ? URL(fileURLWithPath: word).path : word)
+    guard !isThere || isFolder.boolValue, folder.isRun else {
+      path = word
+      return
+    }
+    guard FileManager.default.fileExists(atPath: folder.model.path) else {
+      throw GraftError(
+        .notFound, "the run has no model yet", at: [folder.path],
+        fix: "Train it to its end with 'graft train --run \(folder.word) --resume'")
+    }
+    path = folder.model.path
+  }
+
+  /// What names the model in the configuration of a run.
+  var identity: String {
+    isEncoder ? Self.encoder : URL(fileURLWithPath: path).standardizedFileURL.path
+  }
+
+  func open() throws -> Model {
+    isEncoder ? try ImageEncoder.model() : try Model(contentsOf: URL(fileURLWithPath: path))
+  }
+
+  /// The options of the run that made the model; nil when none did.
+  func runOptions() throws -> [String: [String]]? { try RunArguments.ofRun(path) }
+}

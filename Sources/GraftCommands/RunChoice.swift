@@ -1,0 +1,74 @@
+import Foundation
+import Graft
+import GraftLearning
+
+/// The run that a call of `graft train` begins or goes on with.
+struct RunChoice {
+  /// Nil when the call keeps no run.
+  let folder: RunFolder?
+  /// What the run was begun with, when it goes on.
+  let former: RunConfiguration?
+
+  /// - Throws: `UsageError` when the run is there and is not resumed; `notFound`; `damaged`.
+  init(_ arguments: Arguments, _ console: Console) throws {
+    let resumes = arguments.has("--resume")
+    guard let word = arguments.string("--run") else {
+      guard !resumes else {
+        throw UsageError("'--resume' does not say which run goes on", fix: "Add '--run NAME'")
+      }
+      former = nil
+      let keepsResult = ["--export", "--parameters-out"].contains { arguments.string($0) != nil }
+      guard !arguments.all("--data").isEmpty, !keepsResult, let model = arguments.positionals.first
+      else {
+        folder = nil
+        return
+      }
+      let stem = URL(fileURLWithPath: model).deletingPathExtension().lastPathComponent
+      let folder = RunFolder.unused(stem)
+      console.note("the run is \(folder.path)")
+      self.folder = folder
+      return
+    }
+    guard !word.isEmpty else { throw UsageError("'' is no name for a run") }
+    let folder = RunFolder(named: word)
+    self.folder = folder
+    guard resumes else {
+      guard !folder.isRun else {
+        throw UsageError(
+          "\(folder.path): there is a run already",
+          fix: "Add '--resume' to go on with it, or choose another name")
+      }
+      former = nil
+      return
+    }
+    if folder.isRun {
+      former = try RunConfiguration(contentsOf: folder)
+    } else {
+      // A script can make the same call however often it was interrupted.
+      if arguments.positionals.isEmpty { try folder.requireRun() }
+      console.note("there is no run '\(word)' yet; it begins")
+      former = nil
+    }
+  }
+
+  /// The call with what the run was begun with, where it says nothing else.
+  func merged(_ arguments: Arguments) throws -> Arguments {
+    guard let folder, let former else { return arguments }
+    return try RunArguments.merging(arguments, with: former, folder)
+  }
+
+  /// The model that is trained: of the call, or of the run that goes on.
+  func model(_ arguments: Arguments) throws -> ModelArgument {
+    if let word = arguments.positionals.first { return try ModelArgument(word) }
+    guard let former else {
+      throw UsageError("'graft train' needs MODEL", fix: "See 'graft train --help'")
+    }
+    return try ModelArgument(former.model.path)
+  }
+
+  /// Where the run goes on: at its newest checkpoint that is whole; nil for a run that begins.
+  func checkpoint() throws -> TrainingCheckpoint? {
+    guard let folder, former != nil else { return nil }
+    return try TrainingCheckpoint.newest(in: folder.checkpoints)
+  }
+}

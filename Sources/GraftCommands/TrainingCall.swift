@@ -1,0 +1,120 @@
+import Foundation
+import Graft
+import GraftFormats
+import GraftLearning
+
+/// A call of `graft train`: what it learns from, where it keeps what, and whom it tells.
+struct TrainingCall {
+  let arguments: Arguments
+  let choice: RunChoice
+  let console: Console
+  let model: Model
+  let data: TrainingData
+  private let source: ModelArgument
+  private let outputs: TrainingOutputs
+  private let display: TrainingDisplay
+  /// What the run is kept by, and what its files hold; nil when the call keeps no run.
+  private let recorder: RunRecorder?
+  private let sources: Sources?
+
+  /// - Throws: what is wrong with the call, its model or its examples, before any work.
+  init(_ arguments: Arguments, _ choice: RunChoice, _ console: Console) throws {
+    self.arguments = arguments
+    self.choice = choice
+    self.console = console
+    source = try choice.model(arguments)
+    outputs = try TrainingOutputs(
+      arguments, model: source.path, data: try DataArguments.paths(arguments))
+    if choice.folder == nil, !outputs.keepsResult {
+      console.note("nothing will be kept: '--export' or '--parameters-out' writes what is learned")
+    }
+    model = try source.open()
+    data = try TrainingData(arguments, for: model, console)
+    let display = TrainingDisplay(console, printsJSON: arguments.has("--json"))
+    self.display = display
+    recorder = try choice.folder.map { folder in try RunRecorder(folder) { display.show($0) } }
+    sources = recorder == nil ? nil : try Sources(source, data)
+    if let sources, let former = choice.former { try sources.requireSame(as: former) }
+  }
+
+  /// What a failure of the model itself is said to be about.
+  var modelPlace: String { source.path }
+
+  /// Writes an event down and tells it.
+  func emit(_ event: RunEvent) {
+    if let recorder { recorder.record(event) } else { display.show(event) }
+  }
+
+  /// Finds what the opset cannot express before training, not after.
+  func check(_ model: Model) throws { try outputs.check(model) }
+
+  /// Writes down what the run is.
+  func configure(trainable: [String], _ hyperParameters: [HyperParameter]) throws {
+    guard let recorder, let sources else { return }
+    var configuration = RunConfiguration(
+      created: choice.former?.created ?? Date(),
+      versions: RunConfiguration.Versions(graft: CommandLineTool.version), model: sources.model,
+      data: sources.training, validation: sources.validation,
+      options: try RunArguments.written(arguments), seed: try FitArguments.seed(arguments))
+    configuration.trainable = trainable
+    for parameter in hyperParameters {
+      configuration.hyperParameters[parameter.name] = parameter.value.description
+    }
+    try configuration.write(to: recorder.folder)
+  }
+
+  /// Writes the results and ends the run.
+  ///
+  /// - Parameters:
+  ///   - parameters: those that changed.
+  ///   - end: the event that ends the run.
+  /// - Throws: `cancelled` when it was interrupted.
+  func finish(_ model: Model, parameters: OrderedTable<Tensor>, _ end: RunEvent) throws {
+    func tell(_ file: String) {
+      var event = RunEvent(.file)
+      event.file = file
+      emit(event)
+    }
+    // The one may be on another disk than the other.
+    let result: Result<Void, any Error> = Result {
+      if let url = recorder?.folder.model {
+        try model.write(to: url)
+        tell(url.path)
+      }
+    }
+    try outputs.write(model, parameters: parameters, written: tell)
+    try result.get()
+    emit(end)
+    console.clearProgress()
+    if end.outcome == .interrupted { throw interruption(after: end.step ?? 0) }
+  }
+
+  private func interruption(after step: Int) -> GraftError {
+    let isKept = outputs.keepsResult || recorder != nil
+    return GraftError(
+      .cancelled,
+      "training was interrupted after step \(step)"
+        + (isKept ? "; what was learned until then is written" : ""),
+      fix: recorder.map { "Go on with 'graft train --run \($0.folder.word) --resume'" })
+  }
+}
+
+/// What a run reads.
+private struct Sources {
+  let model: RunConfiguration.Source
+  let training: [RunConfiguration.Source]
+  let validation: [RunConfiguration.Source]
+
+  init(_ model: ModelArgument, _ data: TrainingData) throws {
+    self.model = RunConfiguration.Source(
+      path: model.identity, fingerprint: try Fingerprint.text(ofFilesAt: model.path))
+    (training, validation) = try data.sources()
+  }
+
+  /// - Throws: `badData` naming what is another than when the run began.
+  func requireSame(as former: RunConfiguration) throws {
+    try RunArguments.requireSame([former.model], [model], "the model")
+    try RunArguments.requireSame(former.data, training, "the data")
+    try RunArguments.requireSame(former.validation, validation, "the validation data")
+  }
+}

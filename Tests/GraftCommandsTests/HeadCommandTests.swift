@@ -1,0 +1,79 @@
+import Foundation
+import Graft
+import GraftLearning
+import GraftTestSupport
+import Testing
+
+@testable import GraftCommands
+
+/// `graft train --head`, and what the models it makes say.
+struct HeadCommandTests {
+  private let training: SmallTraining
+  private let folder: RunFolder
+
+  init() throws {
+    training = try SmallTraining(examples: 60)
+    folder = RunFolder(URL(fileURLWithPath: training.path("runs/head")))
+  }
+
+  private func run(_ words: [String], code: Int32 = 0) async -> Recorder {
+    let recorder = Recorder()
+    #expect(
+      await CommandLineTool.run(words, recorder.console) == code, "\(recorder.diagnostics)")
+    return recorder
+  }
+
+  private func train(_ words: [String], code: Int32 = 0) async -> Recorder {
+    await run(
+      [
+        "train", training.model, "--data", training.data, "--validation", training.validation,
+        "--run", folder.path,
+      ] + words, code: code)
+  }
+
+  private func accuracy() async throws -> Double {
+    let console = await run(["evaluate", folder.path, "--data", training.validation, "--json"])
+    let object = try #require(
+      try JSONSerialization.jsonObject(with: Data(console.output.utf8)) as? [String: Any])
+    let loss = try #require(object["loss"] as? Double)
+    #expect(loss > 0 && loss < 1)
+    return object["accuracy"] as? Double ?? .nan
+  }
+
+  @Test(arguments: ["logistic", "mean"])
+  func `a classifier on features is chosen, kept, measured and asked`(kind: String) async throws {
+    let console = await train(["--head", kind, "--features", "flat", "hidden", "--no-mirrors"])
+    #expect(console.output.contains("Chosen: "), "\(console.output)")
+    #expect(console.output.contains("validation: accuracy "))
+    let history = try RunHistory(contentsOf: folder)
+    #expect(history.outcome == .done && history.epochs.isEmpty)
+    #expect(try RunConfiguration(contentsOf: folder).options["--head"] == [kind])
+    #expect(try await accuracy() >= 0.9)
+    let answers = await run(["predict", folder.path, training.validation, "--top", "1"]).output
+    let lines = answers.split(separator: "\n")
+    #expect(lines.count == 12)
+    let right = lines.indices.count { lines[$0].contains(": \($0 % 3) ") }
+    #expect(right >= 11, "\(answers)")
+  }
+
+  @Test func `a fresh last layer is trained for the classes of the data`() async throws {
+    _ = await train([
+      "--head", "layer", "--epochs", "30", "--batch-size", "6", "--learning-rate", "0.02",
+    ])
+    #expect(try RunConfiguration(contentsOf: folder).trainable == ["head.weight", "head.bias"])
+    #expect(try RunHistory(contentsOf: folder).epochs.count == 30)
+    #expect(try await accuracy() > 0.5)
+  }
+
+  @Test func `what belongs to other kinds of heads is refused`() async {
+    for (words, text) in [
+      (["--head", "knn", "--trainable", ".*"], "exclude each other"),
+      (["--trainable", ".*", "--features", "flat"], "belongs to a classifier on features"),
+      (["--head", "lgistic"], "Did you mean 'logistic'?"),
+    ] {
+      let console = await train(words, code: 64)
+      #expect(console.diagnostics.contains(text), "\(console.diagnostics)")
+      #expect(!FileManager.default.fileExists(atPath: folder.path))
+    }
+  }
+}

@@ -1,0 +1,164 @@
+import Foundation
+import Graft
+import GraftLearning
+import GraftTensor
+import GraftTestSupport
+import Testing
+
+@testable import GraftCommands
+
+/// Runs of the real program that are killed at random moments, again and again, until they are done.
+@Suite(.serialized)
+struct KillTests {
+  /// One of the ways to train.
+  struct Kind: CustomTestStringConvertible, Sendable {
+    let name: String
+    let words: [String]
+    let seed: UInt64
+    /// Kills in a quick test; ten times as many in a long one.
+    let kills: Int
+    /// Whether it learns from picture files, not from tensors.
+    var usesPictures = false
+
+    var testDescription: String { name }
+  }
+
+  private static let kinds = [
+    Kind(
+      name: "a head on features",
+      words: [
+        "--trainable", "head.*", "--optimizer", "adam", "--learning-rate", "0.01", "--epochs",
+        "60", "--batch-size", "4", "--checkpoint-every", "5", "--early-stopping", "50",
+      ], seed: 11, kills: 4),
+    Kind(
+      name: "all layers, with batch normalization, momentum and dropout",
+      words: [
+        "--trainable", ".*", "--optimizer", "sgd", "--momentum", "0.9", "--nesterov",
+        "--learning-rate", "0.01", "--epochs", "50", "--batch-size", "4", "--last-batch", "drop",
+        "--checkpoint-every", "3", "--seed", "5",
+      ], seed: 12, kills: 3),
+    Kind(
+      name: "augmentation, accumulation, groups and a schedule",
+      words: [
+        "--trainable", "hidden.*", "head.*", "--optimizer", "rmsprop", "--learning-rate", "0.003",
+        "--schedule", "cosine", "--schedule-steps", "12", "--warmup-steps", "3", "--accumulate",
+        "3", "--group", "head.*=0.5", "--clip-norm", "1", "--epochs", "5", "--batch-size", "2",
+        "--augment", "flip,rotation=20,noise=0.05", "--picture-values", "signed", "--last-batch",
+        "wrap", "--checkpoint-every", "1", "--seed", "9",
+      ], seed: 13, kills: 3, usesPictures: true),
+  ]
+
+  /// The program beside the one that runs the tests.
+  private static let program: URL = {
+    let path = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+    let own = path.isEmpty ? CommandLine.arguments[0] : path
+    return URL(fileURLWithPath: own).deletingLastPathComponent().appending(path: "graft")
+  }()
+
+  private let training: SmallTraining
+
+  init() throws {
+    try #require(
+      FileManager.default.isExecutableFile(atPath: Self.program.path),
+      "the program is not built: \(Self.program.path)")
+    training = try SmallTraining(examples: 26)
+    try SmallTraining.writePictures(count: 7, seed: 3, to: pictures)
+    try SmallTraining.writePictures(count: 2, seed: 4, to: validationPictures)
+  }
+
+  private var pictures: URL { training.folder.url.appending(path: "pictures") }
+  private var validationPictures: URL { training.folder.url.appending(path: "others") }
+
+  private func words(_ kind: Kind, _ run: String) -> [String] {
+    [
+      "train", training.model, "--data", kind.usesPictures ? pictures.path : training.data,
+      "--validation", kind.usesPictures ? validationPictures.path : training.validation,
+      "--run", training.path(run), "--resume", "--parameters-out",
+      training.path(run + ".safetensors"),
+    ] + kind.words
+  }
+
+  /// How a child ended: its exit status, or minus the signal's number.
+  private func run(_ words: [String], ending signal: Int32 = 0, after delay: Duration = .zero)
+    async throws -> (status: Int32, messages: String)
+  {
+    let process = Process()
+    process.executableURL = Self.program
+    process.arguments = words
+    let messages = training.path("messages-\(UUID().uuidString)")
+    try Data().write(to: URL(fileURLWithPath: messages))
+    let file = try FileHandle(forWritingTo: URL(fileURLWithPath: messages))
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = file
+    try process.run()
+    if signal != 0 {
+      try await Task.sleep(for: delay)
+      kill(process.processIdentifier, signal)
+    }
+    process.waitUntilExit()
+    try file.close()
+    let text = (try? String(contentsOfFile: messages, encoding: .utf8)) ?? ""
+    let wasKilled = process.terminationReason == .uncaughtSignal
+    return (wasKilled ? -process.terminationStatus : process.terminationStatus, text)
+  }
+
+  private func result(_ run: String) throws -> (parameters: Data, model: Data, losses: [Double]) {
+    let folder = RunFolder(URL(fileURLWithPath: training.path(run)))
+    return (
+      try Data(contentsOf: URL(fileURLWithPath: training.path(run + ".safetensors"))),
+      try Data(contentsOf: folder.model),
+      try RunHistory(contentsOf: folder).epochs.flatMap { [$0.loss, $0.validationLoss ?? .nan] }
+    )
+  }
+
+  @Test(arguments: kinds)
+  func `a run that is killed at any moment ends with the same bytes`(kind: Kind) async throws {
+    let start = ContinuousClock.now
+    let whole = try await run(words(kind, "whole"))
+    try #require(whole.status == 0, "\(whole.messages)")
+    let duration = (ContinuousClock.now - start) / .seconds(1)
+    let expected = try result("whole")
+
+    var generator = SeededGenerator(seed: kind.seed)
+    let wanted = SharedData.isLong ? kind.kills * 10 : kind.kills
+    var kills = 0
+    var name = 0
+    while kills < wanted {
+      name += 1
+      let words = words(kind, "run\(name)")
+      var isDone = false
+      while !isDone {
+        let mayKill = kills < wanted
+        let delay = generator.uniform() * duration
+        let (status, messages) = try await run(
+          words, ending: mayKill ? SIGKILL : 0, after: .seconds(delay))
+        if status == -SIGKILL {
+          kills += 1
+          continue
+        }
+        try #require(status == 0, "after \(kills) kills: \(messages)")
+        isDone = true
+      }
+      let actual = try result("run\(name)")
+      #expect(actual.parameters == expected.parameters, "after \(kills) kills")
+      #expect(actual.model == expected.model)
+      #expect(actual.losses == expected.losses)
+    }
+  }
+
+  @Test func `Ctrl-C ends after the step and says how to go on`() async throws {
+    let kind = Self.kinds[1]
+    try #require(try await run(words(kind, "whole")).status == 0)
+    let (status, messages) = try await run(
+      words(kind, "stopped"), ending: SIGINT, after: .milliseconds(120))
+    try #require(status == 1, "\(status): \(messages)")
+    #expect(messages.contains("training was interrupted after step"), "\(messages)")
+    #expect(messages.contains("--resume'"), "\(messages)")
+    let folder = RunFolder(URL(fileURLWithPath: training.path("stopped")))
+    #expect(try RunHistory(contentsOf: folder).outcome == .interrupted)
+    #expect(FileManager.default.fileExists(atPath: folder.model.path))
+    try #require(try await run(words(kind, "stopped")).status == 0)
+    #expect(try result("stopped").parameters == result("whole").parameters)
+  }
+}

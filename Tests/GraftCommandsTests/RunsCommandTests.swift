@@ -1,0 +1,100 @@
+import Foundation
+import Graft
+import GraftLearning
+import GraftTestSupport
+import Testing
+
+@testable import GraftCommands
+
+/// Watching and listing runs that another process writes.
+struct RunsCommandTests {
+  private let temporary: TemporaryFolder
+  private let folder: RunFolder
+
+  init() throws {
+    temporary = try TemporaryFolder()
+    folder = RunFolder(temporary.url.appending(path: "slow"))
+  }
+
+  private func begin() throws -> RunRecorder {
+    let recorder = try RunRecorder(folder) { _ in }
+    try RunConfiguration(
+      versions: .init(graft: "graft test"), model: .init(path: "m", fingerprint: ""), data: [],
+      validation: [], options: [:], seed: 0
+    ).write(to: folder)
+    var event = RunEvent(.begin)
+    event.epoch = 0
+    recorder.record(event)
+    return recorder
+  }
+
+  private func epoch(_ number: Int) -> RunEvent {
+    var event = RunEvent(.epoch)
+    event.epoch = number
+    event.loss = 1 / Double(number)
+    event.step = number
+    event.learningRate = 0.1
+    return event
+  }
+
+  private func end(_ outcome: RunEvent.Outcome) -> RunEvent {
+    var event = RunEvent(.end)
+    event.outcome = outcome
+    return event
+  }
+
+  @Test func `a watcher sees epochs as they come and ends with the run`() async throws {
+    let console = Recorder()
+    let path = folder.path
+    var recorder: RunRecorder? = try begin()
+    recorder?.record(epoch(1))
+    let watcher = Task { await CommandLineTool.run(["runs", "watch", path], console.console) }
+    while !console.output.contains("epoch 1: loss 1") {
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    recorder?.record(epoch(2))
+    while !console.output.contains("epoch 2: loss 0.5") {
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    recorder?.record(end(.done))
+    recorder = nil
+    #expect(await watcher.value == 0, "\(console.diagnostics)")
+  }
+
+  @Test func `a watcher tells that a run was killed or interrupted`() async throws {
+    for outcome in [nil, RunEvent.Outcome.interrupted] {
+      var recorder: RunRecorder? = try begin()
+      recorder?.record(epoch(1))
+      if let outcome { recorder?.record(end(outcome)) }
+      recorder = nil
+      let console = Recorder()
+      #expect(await CommandLineTool.run(["runs", "watch", folder.path], console.console) == 1)
+      let word = outcome == nil ? "killed" : "interrupted"
+      #expect(console.diagnostics.contains("the run was \(word)"), "\(console.diagnostics)")
+      #expect(console.diagnostics.contains("--resume"))
+    }
+  }
+
+  @Test func `runs are listed with how they stand`() async throws {
+    var recorder: RunRecorder? = try begin()
+    recorder?.record(epoch(1))
+    let parent = temporary.url.path
+    func list() async -> String {
+      let console = Recorder()
+      #expect(await CommandLineTool.run(["runs", "list", parent], console.console) == 0)
+      return console.output
+    }
+    #expect(await list().hasPrefix("slow  running"))
+    recorder?.record(end(.done))
+    recorder = nil
+    #expect(await list().hasPrefix("slow  done           epochs 1, loss 1"))
+  }
+
+  @Test func `a run that is not there is named with those that are`() async throws {
+    _ = try begin()
+    let console = Recorder()
+    let path = temporary.url.appending(path: "slwo").path
+    #expect(await CommandLineTool.run(["runs", "watch", path], console.console) == 65)
+    #expect(console.diagnostics.contains("Did you mean 'slow'?"), "\(console.diagnostics)")
+  }
+}
