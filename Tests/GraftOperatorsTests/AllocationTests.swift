@@ -14,17 +14,44 @@
   private let models = GoldenFile.stems(in: SharedData.path("onnx/models"), extension: "onnx")
 
   /// Operators whose kernels still allocate small arrays in every run, and for what.
-  private let exceptions: [String: String] = [:]
+  private let exceptions: [String: String] = {
+    let recurrent = "the gates of all steps, and lists of lengths, activations and biases"
+    let positions = "the positions that its index tuples mean, which may change from run to run"
+    let resampling = "tables of sampling positions and weights, and what lies between two axes"
+    return [
+      "Compress": "the list of what it keeps",
+      "graft.CompressGradient": "the list of what was kept",
+      "Einsum": "operands brought into the order of a matrix product",
+      "GRU": recurrent, "LSTM": recurrent, "RNN": recurrent, "graft.GRUGradient": recurrent,
+      "graft.LSTMGradient": recurrent, "graft.RNNGradient": recurrent,
+      "GatherND": positions, "ScatterND": positions, "graft.GatherNDGradient": positions,
+      "LayerNormalization": "a scale or bias that broadcasts within a row",
+      "graft.LayerNormalizationGradient": "a scale that broadcasts within a row",
+      "OneHot": "its indices as whole numbers",
+      "Resize": resampling, "graft.ResizeGradient": resampling,
+      "graft.Attention": "the scores: it runs three operators, and accelerated kernels replace it",
+      "graft.TileGradient": "where the repetitions lie",
+    ]
+  }()
+
+  /// Whether the compiler removes what only its debug mode allocates.
+  private let isOptimized: Bool = {
+    var result = true
+    assert({ result = false }() == ())
+    return result
+  }()
 
   /// A run's second time: the first finds out what later ones keep.
-  @Suite(.enabled(if: allocation_counter_works() != 0))
+  @Suite(.enabled(if: allocation_counter_works() != 0 && isOptimized))
   struct AllocationTests {
-    @Test func `the counter counts`() {
+    @Test func `the counter counts`() throws {
       allocation_counter_begin()
-      let memory = malloc(5000)
-      free(memory)
+      let nothing = allocation_counter_end()
+      allocation_counter_begin()
+      let tensor = try Tensor(uninitialized: [5000], .uint8)
       let count = allocation_counter_end()
-      #expect(count.calls == 1 && count.bytes == 5000 && count.largest == 5000)
+      #expect(nothing.calls == 0 && count.calls > 0)
+      #expect(count.largest >= tensor.byteCount && count.bytes >= count.largest)
     }
 
     @Test(arguments: operators.map(\.qualifiedName))
@@ -39,6 +66,18 @@
       }
     }
 
+    @Test(arguments: exceptions.keys.sorted())
+    func `an operator that may allocate still does`(name: String) throws {
+      let forward = name.replacing("graft.", with: "").replacing("Gradient", with: "")
+      let found = try operators.filter { [name, forward].contains($0.qualifiedName) }.flatMap {
+        op in
+        try op.samples.filter { $0.error == nil }.flatMap { sample in
+          try SampleRun(op, sample).allocations(PlanOptions(passes: []), threads: 1).map(\.op)
+        }
+      }
+      #expect(found.contains(name), "\(name) is no exception any more")
+    }
+
     @Test(.enabled(if: SharedData.isPresent, SharedData.reason), arguments: models)
     func `the portable kernels of a model allocate nothing`(name: String) throws {
       let options = PlanOptions(providers: [ChainProvider()])
@@ -48,12 +87,12 @@
       }
     }
 
-    /// What oneDNN and the system's thread pool keep books with is small.
+    /// What oneDNN and the system's thread pool keep books with is small, but for oneDNN's LSTM.
     @Test(.enabled(if: SharedData.isPresent, SharedData.reason), arguments: models)
     func `a model's kernels allocate no large block on several threads`(name: String) throws {
       for options in [.standard, PlanOptions(providers: [ChainProvider()])] {
         for step in try modelAllocations(name, options, threads: 2)
-        where step.count.largest > 4096 {
+        where step.count.largest > 4096 && exceptions[step.op] == nil {
           Issue.record("\(name), \(step)")
         }
       }

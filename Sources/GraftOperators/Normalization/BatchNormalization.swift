@@ -82,10 +82,12 @@ struct BatchNormalization: FloatingOperator {
       factor[channel] *= scale[channel]
       shift[channel] = bias[channel] - shift[channel] * factor[channel]
     }
-    channels.geometry.forEachElement(context, cost: 2) {
-      (center: center[$0], factor: factor[$0], shift: shift[$0])
-    } apply: { i, channel in
-      y[i] = (x[i] - channel.center) * channel.factor + channel.shift
+    channels.geometry.forEachStretch(context, cost: 2) { stretch in
+      stretch.forEachElement {
+        (center: center[$0], factor: factor[$0], shift: shift[$0])
+      } apply: { i, channel in
+        y[i] = (x[i] - channel.center) * channel.factor + channel.shift
+      }
     }
   }
 

@@ -94,10 +94,12 @@ struct BatchNormalizationGradient: FloatingOperator {
     let (center, factor) = (standardization.center, standardization.factor)
     guard let sums else {
       for channel in 0..<channels.count { factor[channel] *= scale[channel] }
-      channels.geometry.forEachElement(context) {
-        factor[$0]
-      } apply: { i, factor in
-        dx[i] = dy[i] * factor
+      channels.geometry.forEachStretch(context) { stretch in
+        stretch.forEachElement {
+          factor[$0]
+        } apply: { i, factor in
+          dx[i] = dy[i] * factor
+        }
       }
       return
     }
@@ -109,11 +111,13 @@ struct BatchNormalizationGradient: FloatingOperator {
       constant[channel] -= standardization.remainder[channel] * slope[channel]
       factor[channel] *= scale[channel]
     }
-    channels.geometry.forEachElement(context, cost: 4) {
-      (center: center[$0], factor: factor[$0], constant: constant[$0], slope: slope[$0])
-    } apply: { i, channel in
-      let centered = x[i] - channel.center
-      dx[i] = channel.factor * (dy[i] - channel.constant - centered * channel.slope)
+    channels.geometry.forEachStretch(context, cost: 4) { stretch in
+      stretch.forEachElement {
+        (center: center[$0], factor: factor[$0], constant: constant[$0], slope: slope[$0])
+      } apply: { i, channel in
+        let centered = x[i] - channel.center
+        dx[i] = channel.factor * (dy[i] - channel.constant - centered * channel.slope)
+      }
     }
   }
 

@@ -158,14 +158,16 @@ struct GroupStandardization {
         factor[row] = standardization.factor[group(row)]
         rowScale[row] = scale[row % channels]
       }
-      channelGeometry.forEachElement(context, cost: 4) {
-        (
-          center: center[$0], product: products[$0], factor: factor[$0], scale: rowScale[$0],
-          sum: sums[$0]
-        )
-      } apply: { i, row in
-        let slope = (x[i] - row.center) * row.product
-        dx[i] = row.factor * (dy[i] * row.scale - row.sum - slope)
+      channelGeometry.forEachStretch(context, cost: 4) { stretch in
+        stretch.forEachElement {
+          (
+            center: center[$0], product: products[$0], factor: factor[$0], scale: rowScale[$0],
+            sum: sums[$0]
+          )
+        } apply: { i, row in
+          let slope = (x[i] - row.center) * row.product
+          dx[i] = row.factor * (dy[i] * row.scale - row.sum - slope)
+        }
       }
     }
   }

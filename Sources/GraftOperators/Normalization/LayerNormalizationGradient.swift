@@ -88,10 +88,12 @@ struct LayerNormalizationGradient: FloatingOperator {
       ReductionGeometry(shape, reduced: scaleShape.broadcastStrides(to: shape).map { $0 == 0 })
     }
     try context.withScratch(shape.elementCount, of: T.self) { products in
-      rows.forEachElement(context, cost: 2) {
-        (center: center[$0], remainder: remainder[$0], factor: factor[$0])
-      } apply: { i, row in
-        products[i] = dy[i] * ((x[i] - row.center - row.remainder) * row.factor)
+      rows.forEachStretch(context, cost: 2) { stretch in
+        stretch.forEachElement {
+          (center: center[$0], remainder: remainder[$0], factor: factor[$0])
+        } apply: { i, row in
+          products[i] = dy[i] * ((x[i] - row.center - row.remainder) * row.factor)
+        }
       }
       let sum = SumReducer(x: UnsafePointer(products))
       geometry.forEachTile(context, of: T.self) { tile, scratch in

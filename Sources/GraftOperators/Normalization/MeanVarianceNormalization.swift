@@ -34,10 +34,12 @@ struct MeanVarianceNormalization: FloatingOperator {
         factor[output] = T(1 / (variance[output].squareRoot() + 1e-9))
         shift[output] *= factor[output]
       }
-      geometry.forEachElement(context, cost: 2) {
-        (center: center[$0], factor: factor[$0], shift: shift[$0])
-      } apply: { i, output in
-        y[i] = (x[i] - output.center) * output.factor - output.shift
+      geometry.forEachStretch(context, cost: 2) { stretch in
+        stretch.forEachElement {
+          (center: center[$0], factor: factor[$0], shift: shift[$0])
+        } apply: { i, output in
+          y[i] = (x[i] - output.center) * output.factor - output.shift
+        }
       }
     }
   }

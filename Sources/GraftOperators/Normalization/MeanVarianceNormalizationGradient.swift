@@ -45,11 +45,13 @@ struct MeanVarianceNormalizationGradient: FloatingOperator {
             means[output] -= remainder * slopes[output]
           }
         }
-        geometry.forEachElement(context, cost: 4) {
-          (center: center[$0], slope: slopes[$0], factor: factor[$0], mean: means[$0])
-        } apply: { i, output in
-          let slope = (x[i] - output.center) * output.slope
-          dx[i] = output.factor * (dy[i] - output.mean - slope)
+        geometry.forEachStretch(context, cost: 4) { stretch in
+          stretch.forEachElement {
+            (center: center[$0], slope: slopes[$0], factor: factor[$0], mean: means[$0])
+          } apply: { i, output in
+            let slope = (x[i] - output.center) * output.slope
+            dx[i] = output.factor * (dy[i] - output.mean - slope)
+          }
         }
       }
     }

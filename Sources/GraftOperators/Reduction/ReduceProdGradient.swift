@@ -32,11 +32,13 @@ struct ReduceProdGradient: FloatingOperator {
         geometry.reduce(tile, zeroReducer, scratch, into: zeros)
         for output in tile.outputs { product[output] *= dy[output] }
       }
-      geometry.forEachElement(context, cost: 4) {
-        (zeros: zeros[$0], product: product[$0])
-      } apply: { i, output in
-        let others = x[i] == 0 ? output.zeros - 1 : output.zeros
-        dx[i] = others != 0 ? 0 : output.product / (x[i] == 0 ? 1 : x[i])
+      geometry.forEachStretch(context, cost: 4) { stretch in
+        stretch.forEachElement {
+          (zeros: zeros[$0], product: product[$0])
+        } apply: { i, output in
+          let others = x[i] == 0 ? output.zeros - 1 : output.zeros
+          dx[i] = others != 0 ? 0 : output.product / (x[i] == 0 ? 1 : x[i])
+        }
       }
     }
   }

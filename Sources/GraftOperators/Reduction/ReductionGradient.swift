@@ -87,10 +87,12 @@ extension ReductionFunction {
           factor[output] = dy[output] * share(y[output], count: geometry.reducedCount)
         }
       }
-      geometry.forEachElement(context, cost: 4) {
-        (factor: factor[$0], y: y[$0])
-      } apply: { i, output in
-        dx[i] = output.factor * slope(x[i], output.y)
+      geometry.forEachStretch(context, cost: 4) { stretch in
+        stretch.forEachElement {
+          (factor: factor[$0], y: y[$0])
+        } apply: { i, output in
+          dx[i] = output.factor * slope(x[i], output.y)
+        }
       }
     }
   }
