@@ -77,7 +77,8 @@ public struct PictureDecoder: Sendable {
     var arguments = [
       "-nostdin", "-hide_banner", "-loglevel", "error", "-timelimit", "60",
       "-max_alloc", "\(Self.largestBlock)", "-threads", "1", "-protocol_whitelist", "file",
-      "-max_pixels", "\(maximumPixelCount)",
+      // It counts whole blocks; what it lets through is counted exactly below.
+      "-max_pixels", "\(2 * maximumPixelCount + 65_536)",
     ]
     if header.orientation != nil { arguments += ["-noautorotate"] }
     if header.format == .jpeg { arguments += ["-idct", "int"] }

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import GraftLearning
@@ -22,7 +23,9 @@ struct LBFGSTests {
 
   @Test func `a quadratic with very different scales is solved exactly`() {
     let scales = (0..<30).map { Double(1 << ($0 % 15)) }
-    let result = LBFGS().minimize(from: [Double](repeating: 1, count: 30)) { x, gradient in
+    var minimizer = LBFGS()
+    minimizer.gradientTolerance = 1e-6
+    let result = minimizer.minimize(from: [Double](repeating: 1, count: 30)) { x, gradient in
       var value = 0.0
       for index in x.indices {
         let difference = x[index] - Double(index)
@@ -33,21 +36,20 @@ struct LBFGSTests {
     }
     #expect(result.hasConverged)
     for (index, value) in result.point.enumerated() {
-      #expect((value - Double(index)).magnitude < 1e-7)
+      #expect((value - Double(index)).magnitude < 1e-6)
     }
   }
 
   @Test func `steps outside a function's domain are shortened`() {
-    // The second step would lead far beyond -11.
+    // x - log x bends so little at 5 that the second step would lead below 0.
     var outside = 0
-    let result = LBFGS().minimize(from: [10]) { x, gradient in
-      let root = (1 + x[0] * x[0]).squareRoot()
-      gradient[0] = x[0] / root
-      if x[0].magnitude > 11 { outside += 1 }
-      return x[0].magnitude > 11 ? .nan : root
+    let result = LBFGS().minimize(from: [5]) { x, gradient in
+      gradient[0] = 1 - 1 / x[0]
+      if x[0] <= 0 { outside += 1 }
+      return x[0] > 0 ? x[0] - Foundation.log(x[0]) : .nan
     }
     #expect(outside > 0)
-    #expect(result.point[0].magnitude < 1e-7)
+    #expect((result.point[0] - 1).magnitude < 1e-7)
   }
 
   @Test func `the number of iterations is kept to and told`() {

@@ -179,7 +179,8 @@ struct ONNXRuntimeArtifactsTests {
     let set = folder.data[0]
     let rows = Array(0..<set.count)
     let flat = try ExampleSet(
-      inputs: set.load(rows: rows, variants: rows.map { _ in nil }), targets: set.targets.reshaped(to: [set.count]))
+      inputs: set.load(rows: rows, variants: rows.map { _ in nil }),
+      targets: set.targets.reshaped(to: [set.count]))
     let expected = try session.evaluate([set], batchSize: set.count).loss
     #expect(try session.evaluate([flat], batchSize: set.count).loss == expected)
   }
