@@ -98,12 +98,14 @@ let package = Package(
     ].map { name in
       .testTarget(
         name: name,
-        dependencies: modules.map { .target(name: $0.name) } + ["GraftTestSupport"])
+        dependencies: modules.map { .target(name: $0.name) } + ["GraftTestSupport"]
+          + (name == "GraftOperatorsTests" ? ["CAllocationCounter"] : []))
     } + [
+      .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
       .target(
         name: "GraftTestSupport",
         dependencies: modules.map { .target(name: $0.name) },
-        path: "Tests/GraftTestSupport")
+        path: "Tests/GraftTestSupport"),
     ],
   swiftLanguageModes: [.v6]
 )

@@ -10,12 +10,21 @@ package struct KernelContext {
   package let outputs: [Tensor?]
   /// How many threads the kernel may use.
   package let threads: Int
+  /// Memory for the time that the kernel runs, for the thread that runs it.
+  package let scratch: ScratchMemory
+  /// What earlier runs of the node at the same types found out.
+  package let memo: KernelMemo
 
-  package init(node: Node, inputs: [Tensor?], outputs: [Tensor?], threads: Int) {
+  package init(
+    node: Node, inputs: [Tensor?], outputs: [Tensor?], threads: Int,
+    scratch: ScratchMemory = ScratchMemory(largestKept: 0), memo: KernelMemo = KernelMemo()
+  ) {
     self.node = node
     self.inputs = inputs
     self.outputs = outputs
     self.threads = threads
+    self.scratch = scratch
+    self.memo = memo
   }
 
   package func has(_ index: Int) -> Bool { index < inputs.count && inputs[index] != nil }

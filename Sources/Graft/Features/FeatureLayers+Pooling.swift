@@ -5,14 +5,13 @@ import GraftTensor
 extension FeatureLayers {
   /// Adds the pooling of a layer, with the specification's text as the result's name.
   ///
+  /// - Parameter specification: resolved.
   /// - Returns: the number of features.
   /// - Throws: `invalidArgument` when there is no such layer or the pooling does not fit it.
   func add(_ specification: FeatureSpecification, to builder: inout GraphBuilder) throws -> Int {
     let shape = try shape(of: specification.layer)
     let name = specification.description
-    guard let pooling = specification.pooling ?? (shape.rank == 2 ? nil : .average) else {
-      return try known(shape[1], shape)
-    }
+    guard let pooling = specification.pooling else { return try known(shape[1], shape) }
     let pooled: (value: String, size: Int)
     switch pooling {
     case .flatten:

@@ -30,8 +30,9 @@ struct FeatureLayers {
       found = Self.common(probes, others, sizes)
       if !found.isEmpty { break }
     }
-    shapes = found
     order = graph.nodes.flatMap(\.outputs).filter { found[$0] != nil }
+    let layers = Set(order)
+    shapes = found.filter { layers.contains($0.key) }
     valueNames = graph.valueNames
   }
 
@@ -107,6 +108,17 @@ struct FeatureLayers {
       else { return nil }
       return (name, shape[1])
     }
+  }
+
+  /// The specification with the pooling that it leaves open.
+  ///
+  /// - Throws: `invalidArgument` when there is no such layer.
+  func resolved(_ specification: FeatureSpecification) throws -> FeatureSpecification {
+    var resolved = specification
+    if resolved.pooling == nil, try shape(of: specification.layer).rank > 2 {
+      resolved.pooling = .average
+    }
+    return resolved
   }
 
   private var choice: String {

@@ -4,7 +4,8 @@ import GraftTensor
 
 extension Model {
   /// The model cut to feature vectors: one output [batch, D] for each specification, in their order and
-  /// under their text as name. All are computed in one run, and shared layers once.
+  /// under their text as name, with the pooling `average` where a layer needs one and none is given.
+  /// All are computed in one run, and shared layers once.
   ///
   /// - Parameter specifications: values of the model with the batch first, and how they are pooled.
   /// - Throws: `invalidArgument` when there is no such layer, naming those that there are, or the
@@ -16,15 +17,15 @@ extension Model {
     let layers = FeatureLayers(of: self)
     var builder = GraphBuilder(graph)
     var outputs: [Feature] = []
-    for specification in specifications
-    where !outputs.contains(where: { $0.name == specification.description }) {
-      let size = try locating("features '\(specification)'") {
-        try layers.add(specification, to: &builder)
+    for specification in specifications {
+      try locating("features '\(specification)'") {
+        let resolved = try layers.resolved(specification)
+        let name = resolved.description
+        if outputs.contains(where: { $0.name == name }) { return }
+        let size = try layers.add(resolved, to: &builder)
+        outputs.append(
+          Feature(name: name, type: .tensor(.float32, shape: [layers.batch, .fixed(size)])))
       }
-      outputs.append(
-        Feature(
-          name: specification.description,
-          type: .tensor(.float32, shape: [layers.batch, .fixed(size)])))
     }
     var model = self
     model.graph = builder.graph

@@ -53,6 +53,8 @@ public struct PictureClassifierTrainer: Sendable {
 
   public let pictures: ExampleSet
   public let options: Options
+  /// The class of each picture.
+  private let labels: [ClassLabel]
   /// Of more pictures than this, a part is used to choose.
   private static let mostForChoice = 400
 
@@ -62,13 +64,28 @@ public struct PictureClassifierTrainer: Sendable {
   public init(_ pictures: ExampleSet, options: Options = Options()) throws {
     self.pictures = pictures
     self.options = options
-    guard pictures.targets.elementType == .int64, pictures.targets.shape.rank == 1 else {
-      throw GraftError(
-        .badData,
-        "the targets are \(pictures.targets.elementType) \(pictures.targets.shape), not class "
-          + "numbers, int64 [\(pictures.count)]", at: [pictures.name],
-        fix: "Give the class of each picture as a number")
+    labels = try pictures.requiredClasses().map { number in
+      guard let names = pictures.labels, names.indices.contains(number) else {
+        return .integer(number)
+      }
+      return .string(names[number])
     }
+  }
+
+  /// Pictures in one folder for each label.
+  ///
+  /// - Throws: as `LabeledFolder.pictureExamples`; `invalidArgument` when the trunk does not say how
+  ///   pictures become its input.
+  public init(_ folder: LabeledFolder, options: Options = Options()) throws {
+    let given = options.trunk.map(\.picturePreprocessing) ?? ImageEncoder.preprocessing
+    guard let preprocessing = given else {
+      throw GraftError(
+        .invalidArgument, "the trunk does not say how pictures become its input",
+        fix: "Set its 'picturePreprocessing'")
+    }
+    try self.init(
+      folder.pictureExamples(input: ImageEncoder.input, preprocessing: preprocessing),
+      options: options)
   }
 
   /// Makes features, chooses and learns.
@@ -78,60 +95,59 @@ public struct PictureClassifierTrainer: Sendable {
   ///   not have; `typeMismatch` or `shapeMismatch` when pictures do not fit the trunk; `cancelled`.
   public func train(progress: (Progress) -> Void = { _ in }) throws -> Result {
     let trunk = try options.trunk ?? ImageEncoder.model()
-    let specifications = try options.features ?? trunk.featureCandidates
-    let chosenFrom = try rowsForChoice()
-    var extractor = try PictureFeatures(
-      of: pictures, with: trunk, specifications, mirrors: options.usesMirrorImages,
-      threads: options.threads)
-    let matrices = try extractor.matrices(chosenFrom) {
-      progress(.features(done: $0, of: chosenFrom.count))
+    let rows = rowsForChoice()
+    let choice = try choice(trunk, rows, progress)
+    let features = try FeatureSpecification(choice.chosen.features)
+    var classifier = choice.classifier
+    if rows.count < pictures.count {
+      let all = Array(labels.indices)
+      let matrices = try self.features(trunk, [features]).matrices(all) {
+        progress(.features(done: $0, of: all.count))
+      }
+      try classifier.fit(matrices[0], labels: all.flatMap { copies(of: labels[$0]) })
     }
-    let labels = try labels()
-    let copies = options.usesMirrorImages ? 2 : 1
+    let model = try trunk.features([features]).attaching(classifier)
+    return Result(model: model, features: features, choice: choice)
+  }
+
+  /// The choice among all candidates, on some of the pictures.
+  private func choice(_ trunk: Model, _ rows: [Int], _ progress: (Progress) -> Void) throws
+    -> HeadChoice
+  {
+    let features = try features(trunk, options.features ?? trunk.featureCandidates)
+    let matrices = try features.matrices(rows) { progress(.features(done: $0, of: rows.count)) }
     var settings = HeadChoice.Options()
     settings.candidates = options.heads
     settings.folds = options.folds
     settings.repeats = options.repeats
     settings.seed = options.seed
     settings.threads = options.threads
-    let choice = try locating(pictures.name) {
+    return try locating(pictures.name) {
       try HeadChoice(
-        among: zip(extractor.names, matrices).map { HeadChoice.Features($0, $1) },
-        labels: chosenFrom.flatMap { [ClassLabel](repeating: labels[$0], count: copies) },
-        groups: chosenFrom.flatMap { [Int](repeating: $0, count: copies) }, options: settings
+        among: zip(features.names, matrices).map { HeadChoice.Features($0, $1) },
+        labels: rows.flatMap { copies(of: labels[$0]) }, groups: rows.flatMap { copies(of: $0) },
+        options: settings
       ) { progress(.choice($0)) }
     }
-    let features = try FeatureSpecification(choice.chosen.features)
-    var classifier = choice.classifier
-    if chosenFrom.count < pictures.count {
-      extractor = try PictureFeatures(
-        of: pictures, with: trunk, [features], mirrors: options.usesMirrorImages,
-        threads: options.threads)
-      let all = try extractor.matrices(Array(0..<pictures.count)) {
-        progress(.features(done: $0, of: pictures.count))
-      }
-      try classifier.fit(
-        all[0], labels: labels.flatMap { [ClassLabel](repeating: $0, count: copies) })
-    }
-    let model = try trunk.features([features]).attaching(classifier)
-    return Result(model: model, features: features, choice: choice)
   }
 
-  private func labels() throws -> [ClassLabel] {
-    try pictures.targets.values(as: Int64.self).map { number in
-      let index = Int(number)
-      guard let names = pictures.labels, names.indices.contains(index) else {
-        return .integer(index)
-      }
-      return .string(names[index])
-    }
+  private func features(_ trunk: Model, _ specifications: [FeatureSpecification]) throws
+    -> PictureFeatures
+  {
+    try PictureFeatures(
+      of: pictures, with: trunk, specifications, mirrors: options.usesMirrorImages,
+      threads: options.threads)
+  }
+
+  /// For a picture and its mirror image.
+  private func copies<Value>(of value: Value) -> [Value] {
+    [Value](repeating: value, count: options.usesMirrorImages ? 2 : 1)
   }
 
   /// All rows, or the same share of every class.
-  private func rowsForChoice() throws -> [Int] {
+  private func rowsForChoice() -> [Int] {
     guard pictures.count > Self.mostForChoice else { return Array(0..<pictures.count) }
     var generator = SeededGenerator(seed: options.seed)
-    let labels = try labels()
     let classes = Dictionary(grouping: labels.indices) { labels[$0] }
     var rows: [Int] = []
     for label in classes.keys.sorted() {

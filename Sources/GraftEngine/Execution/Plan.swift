@@ -87,6 +87,19 @@ package struct Plan: Sendable {
     }
   }
 
+  /// Runs the steps once under the eyes of an observer, which is called on the thread that runs them.
+  ///
+  /// Only the steps whose shapes are known before the run, as in `listing`, which this returns.
+  package func observe(
+    _ feeds: [String: Tensor], threads: Int? = nil, by observer: any StepObserver
+  ) throws -> [StepListing] {
+    let (needed, variables) = try checked(feeds)
+    let threads = max(1, threads ?? availableThreads)
+    return try variants.onEngineThread {
+      try variants.variant(replacing: variables).observe(needed, threads: threads, by: observer)
+    }
+  }
+
   /// The steps of a run with inputs of these types, with the time that each takes: the median of
   /// several runs.
   package func profile(_ feeds: [String: Tensor], threads: Int? = nil, runs: Int) throws -> [(

@@ -20,6 +20,8 @@ final class Program {
   private let scratch: UnsafeMutableRawPointer?
   private let block: TensorStorage
   private let threads: Int
+  /// Memory of the portable kernels, as large as the first run found it must be.
+  private let kernelScratch = ScratchMemory()
 
   init(_ draft: ProgramDraft, options: PlanOptions, threads: Int) throws {
     let layout = ProgramMemory(draft, worksInPlace: options.worksInPlace)
@@ -46,18 +48,20 @@ final class Program {
       }
     }
     self.fixed = fixed
+    let kernelScratch = kernelScratch
     steps = draft.steps.indices.filter { !layout.skipped.contains($0) }.map { index in
       ProgramStep(
         draft.steps[index], draft.slots, fixed,
-        copiesAccumulated: layout.copiesAccumulated.contains(index), threads: threads)
+        copiesAccumulated: layout.copiesAccumulated.contains(index), threads: threads,
+        kernelScratch: kernelScratch)
     }
   }
 
-  /// - Parameter timer: measures each step; nil to save the time for that.
+  /// - Parameter observer: is told about each step, such as to measure it.
   /// - Throws: kernels' errors with the node as place; `cancelled`.
-  func run(_ given: [String: Tensor], timer: StepTimer? = nil, isCancelled: () -> Bool) throws
-    -> [String: Tensor]
-  {
+  func run(
+    _ given: [String: Tensor], observer: (any StepObserver)? = nil, isCancelled: () -> Bool
+  ) throws -> [String: Tensor] {
     var tensors = fixed
     for feed in feeds { tensors[feed.slot] = given[feed.name] }
     for group in handedOut {
@@ -71,17 +75,17 @@ final class Program {
     defer { for step in steps { step.release() } }
     for (index, step) in steps.enumerated() {
       guard !isCancelled() else { throw GraftError(.cancelled, "the run was cancelled") }
-      timer?.begin(index)
+      observer?.begin(index)
       try locating(step.place) { try step.run(scratch: scratch, threads: threads) }
-      timer?.end()
+      observer?.end()
     }
     return Dictionary(
       results.compactMap { result in tensors[result.slot].map { (result.name, $0) } }
     ) { first, _ in first }
   }
 
-  /// The bytes of the block that values share while a run lasts.
-  var blockByteCount: Int { block.byteCount }
+  /// The bytes of the memory that values and kernels share while a run lasts.
+  var blockByteCount: Int { block.byteCount + kernelScratch.byteCount }
 
   /// What is done in which order, for listings.
   var listing: [StepListing] { steps.map(\.listing) }

@@ -11,19 +11,23 @@ final class ProgramStep {
   private let isFixed: Bool
   private let copiesAccumulated: Bool
   private let threads: Int
+  /// Memory that the program's portable kernels use one after the other.
+  private let kernelScratch: ScratchMemory
+  private let memo = KernelMemo()
   private var context: KernelContext?
   /// Addresses of the operands, then of the outputs; for planned kernels.
   private let pointers: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 
   init(
     _ step: ProgramDraft.Step, _ slots: [ProgramDraft.Slot], _ fixed: [Tensor?],
-    copiesAccumulated: Bool, threads: Int
+    copiesAccumulated: Bool, threads: Int, kernelScratch: ScratchMemory
   ) {
     place = step.place
     self.step = step
     self.slots = slots
     self.copiesAccumulated = copiesAccumulated
     self.threads = threads
+    self.kernelScratch = kernelScratch
     isFixed = (step.inputs + step.outputs).allSatisfy { $0 < 0 || fixed[$0] != nil }
     let count = max(1, step.inputs.count + step.outputs.count)
     pointers = .allocate(capacity: count)
@@ -46,6 +50,7 @@ final class ProgramStep {
   func run(scratch: UnsafeMutableRawPointer?, threads: Int) throws {
     switch step.kernel {
     case .portable(let op, _, _):
+      memo.begin()
       if let context { try op.run(context) }
     case .planned(let kernel):
       let outputs = pointers + step.inputs.count
@@ -69,7 +74,7 @@ final class ProgramStep {
       }
       context = KernelContext(
         node: node, inputs: step.inputs.map(operand), outputs: step.outputs.map(operand),
-        threads: threads)
+        threads: threads, scratch: kernelScratch, memo: memo)
     case .planned:
       for (index, slot) in (step.inputs + step.outputs).enumerated() {
         pointers[index] = slot < 0 ? nil : tensors[slot]?.mutableBytes

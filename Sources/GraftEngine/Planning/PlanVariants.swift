@@ -112,6 +112,16 @@ final class PlanVariant: Sendable {
     try with(feeds, threads) { $0.program.listing }
   }
 
+  /// Runs the steps under the eyes of an observer.
+  func observe(_ feeds: [String: Tensor], threads: Int, by observer: any StepObserver) throws
+    -> [StepListing]
+  {
+    try with(feeds, threads) { stage in
+      _ = try stage.program.run(feeds, observer: observer) { false }
+      return stage.program.listing
+    }
+  }
+
   /// The steps with the time that each takes, the median of several runs.
   func profile(_ feeds: [String: Tensor], threads: Int, runs: Int) throws -> [(
     step: StepListing, duration: Duration
@@ -119,7 +129,7 @@ final class PlanVariant: Sendable {
     try with(feeds, threads) { stage in
       let timers = try (0..<max(1, runs)).map { _ in
         let timer = StepTimer()
-        _ = try stage.program.run(feeds, timer: timer) { false }
+        _ = try stage.program.run(feeds, observer: timer) { false }
         return timer
       }
       return stage.program.listing.enumerated().map { index, step in

@@ -17,7 +17,9 @@ extension KernelContext {
   @inline(__always)
   func mapPairs<F: PairFunction>(_ function: F, cost: Int = 1) throws
   where F.First: TensorElement, F.Second: TensorElement, F.Result: TensorElement {
-    let loop = BroadcastLoop([try input(0).shape, try input(1).shape], to: try output(0).shape)
+    let loop = try kept {
+      BroadcastLoop([try input(0).shape, try input(1).shape], to: try output(0).shape)
+    }
     loop.map(
       self, try input(0, as: F.First.self), try input(1, as: F.Second.self),
       to: try output(0, as: F.Result.self), cost: cost, function)

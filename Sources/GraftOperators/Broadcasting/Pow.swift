@@ -72,11 +72,16 @@ struct Pow: Operator {
 
   /// Fills output 0 with powers to exponents of any type.
   private func mapExponents<T: NumericElement>(_ type: T.Type, _ context: KernelContext) throws {
-    let loop = BroadcastLoop(
-      [try context.input(0).shape, try context.input(1).shape], to: try context.output(0).shape)
+    let loop = try context.kept {
+      BroadcastLoop(
+        [try context.input(0).shape, try context.input(1).shape], to: try context.output(0).shape)
+    }
+    let exponents = try context.kept(readingInputs: 1..<2) {
+      try context.input(1).realNumbers()
+    }
     let base = try context.input(0, as: type)
     let y = try context.output(0, as: type)
-    try context.input(1).realNumbers().withUnsafeBufferPointer { exponents in
+    exponents.withUnsafeBufferPointer { exponents in
       guard let exponents = exponents.baseAddress else { return }
       loop.map(context, base, exponents, to: y, cost: 16, RealPower<T>())
     }
@@ -85,7 +90,8 @@ struct Pow: Operator {
   /// The exponent, when there is only one.
   private static func singleExponent(_ context: KernelContext) throws -> Double? {
     let exponent = try context.input(1)
-    return exponent.elementCount == 1 ? try exponent.realNumbers().first : nil
+    guard exponent.elementCount == 1 else { return nil }
+    return try context.kept(readingInputs: 1..<2) { try exponent.realNumbers().first }
   }
 
   let differentiation = Differentiation.rule { builder in

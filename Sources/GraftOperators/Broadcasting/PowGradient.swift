@@ -45,11 +45,15 @@ struct PowGradient: FloatingOperator {
   ) throws {
     let dy = try context.input(0, as: type)
     let base = try context.input(1, as: type)
-    let exponents = try context.input(2).realNumbers().map { T($0) }
+    let exponents = try context.kept(readingInputs: 2..<3) {
+      try context.input(2).realNumbers().map { T($0) }
+    }
     let dx = try context.output(0, as: type)
-    let shapes = [try context.input(1).shape, try context.input(2).shape]
-    BroadcastLoop(shapes, to: try context.output(0).shape).run(context, cost: 24) {
-      output, starts, steps, count in
+    let loop = try context.kept {
+      BroadcastLoop(
+        [try context.input(1).shape, try context.input(2).shape], to: try context.output(0).shape)
+    }
+    loop.run(context, cost: 24) { output, starts, steps, count in
       for i in 0..<count {
         let x = base[starts[0] &+ i &* steps[0]]
         let exponent = exponents[starts[1] &+ i &* steps[1]]

@@ -29,7 +29,7 @@ struct SumToShape: FloatingOperator {
     let shape = try context.input(0).shape
     let result = try context.output(0).shape
     if shape.elementCount == result.elementCount { return try context.copyElements() }
-    BroadcastSum(shape, to: result).run(
+    context.kept { BroadcastSum(shape, to: result) }.run(
       context, try context.input(0, as: type), try context.output(0, as: type))
   }
 

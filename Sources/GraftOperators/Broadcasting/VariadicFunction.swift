@@ -37,7 +37,7 @@ extension VariadicFunction {
     let y = try context.output(0, as: type)
     for index in context.inputs.indices.dropFirst(2) {
       let next = try context.input(index, as: type)
-      BroadcastLoop([shape, try context.input(index).shape], to: shape)
+      try context.kept { BroadcastLoop([shape, try context.input(index).shape], to: shape) }
         .map(context, y, next, to: y, function)
     }
   }

@@ -32,9 +32,11 @@ struct Where: MovingOperator {
     let x = try context.inputUnits(1, as: unit)
     let z = try context.inputUnits(2, as: unit)
     let y = try context.outputUnits(0, as: unit)
-    let shapes = try (0..<3).map { try context.input($0).shape }
-    BroadcastLoop(shapes, to: try context.output(0).shape).run(context) {
-      output, starts, steps, count in
+    let loop = try context.kept {
+      BroadcastLoop(
+        try (0..<3).map { try context.input($0).shape }, to: try context.output(0).shape)
+    }
+    loop.run(context) { output, starts, steps, count in
       let y = y + output
       let condition = condition + starts[0]
       let x = x + starts[1]

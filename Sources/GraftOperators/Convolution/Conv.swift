@@ -27,9 +27,13 @@ struct Conv: FloatingOperator {
   }
 
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
-    let geometry = try ConvolutionGeometry(
-      context.node, input: try context.input(0).shape, weights: try context.input(1).shape)
-    Convolution<T>(geometry: geometry, threads: context.threads).run(
+    let convolution = try context.kept {
+      Convolution<T>(
+        geometry: try ConvolutionGeometry(
+          context.node, input: try context.input(0).shape, weights: try context.input(1).shape),
+        threads: context.threads)
+    }
+    convolution.run(
       try context.input(0, as: type), try context.input(1, as: type),
       try context.inputIfPresent(2, as: type), try context.output(0, as: type))
   }

@@ -20,10 +20,14 @@ struct ConvTransposeInputGradient: FloatingOperator {
   }
 
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
-    let geometry = try ConvolutionGeometry(
-      transposing: context.node, input: try context.input(1).shape,
-      weights: try context.input(2).shape)
-    Convolution<T>(geometry: geometry, threads: context.threads).run(
+    let convolution = try context.kept {
+      Convolution<T>(
+        geometry: try ConvolutionGeometry(
+          transposing: context.node, input: try context.input(1).shape,
+          weights: try context.input(2).shape),
+        threads: context.threads)
+    }
+    convolution.run(
       try context.input(0, as: type), try context.input(2, as: type), nil,
       try context.output(0, as: type))
   }

@@ -20,10 +20,14 @@ struct ConvTransposeWeightGradient: FloatingOperator {
   }
 
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
-    let geometry = try ConvolutionGeometry(
-      transposing: context.node, input: try context.input(1).shape,
-      weights: try context.input(2).shape)
-    Convolution<T>(geometry: geometry, threads: context.threads).runWeightGradient(
+    let convolution = try context.kept {
+      Convolution<T>(
+        geometry: try ConvolutionGeometry(
+          transposing: context.node, input: try context.input(1).shape,
+          weights: try context.input(2).shape),
+        threads: context.threads)
+    }
+    convolution.runWeightGradient(
       try context.input(1, as: type), try context.input(0, as: type),
       try context.output(0, as: type))
   }

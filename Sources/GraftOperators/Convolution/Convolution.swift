@@ -1,9 +1,18 @@
+import GraftGraph
 import GraftTensor
 
 /// A convolution and its gradients, each by the loops that suit its sizes.
 struct Convolution<T: FloatingElement> {
   let geometry: ConvolutionGeometry
   let threads: Int
+  /// The convolution that the gradient of the input is, with unit strides.
+  private let mirrored: ConvolutionGeometry?
+
+  init(geometry: ConvolutionGeometry, threads: Int) {
+    self.geometry = geometry
+    self.threads = threads
+    mirrored = geometry.window.hasUnitStrides ? geometry.mirrored : nil
+  }
 
   private var depthwise: DepthwiseConvolution<T> {
     DepthwiseConvolution(geometry: geometry, threads: threads)
@@ -29,13 +38,15 @@ struct Convolution<T: FloatingElement> {
 
   /// The gradient of x, plus a bias for each of its channels; zeros when nil.
   func runInputGradient(
-    _ dy: UnsafePointer<T>, _ weights: UnsafePointer<T>, _ bias: UnsafePointer<T>?,
+    _ context: KernelContext, _ dy: UnsafePointer<T>, _ weights: UnsafePointer<T>,
+    _ bias: UnsafePointer<T>?,
     _ dx: UnsafeMutablePointer<T>
-  ) {
+  ) throws {
     if geometry.isDepthwise {
       depthwise.runInputGradient(dy, weights, bias, dx)
     } else {
-      TransposedConvolution(geometry: geometry, threads: threads).run(dy, weights, bias, dx)
+      try TransposedConvolution(geometry: geometry, mirrored: mirrored, threads: threads)
+        .run(context, dy, weights, bias, dx)
     }
   }
 

@@ -11,9 +11,8 @@ struct PatchPanels<T: FloatingElement>: PanelSource {
     _ inner: Range<Int>, _ columns: Range<Int>, _ scratch: UnsafeMutablePointer<T>
   ) -> MatrixPanels<T> {
     let width = MatrixPanels<T>.width
-    withUnsafeTemporaryAllocation(of: Patch.self, capacity: width) { patches in
-      withUnsafeTemporaryAllocation(of: Int.self, capacity: width) { sources in
-        guard let patches = patches.baseAddress, let sources = sources.baseAddress else { return }
+    withThreadScratch(width, of: Patch.self) { patches in
+      withThreadScratch(width, of: Int.self) { sources in
         var target = scratch
         for column in stride(from: columns.lowerBound, to: columns.upperBound, by: width) {
           let count = min(width, columns.upperBound - column)

@@ -1,3 +1,4 @@
+import GraftGraph
 import GraftTensor
 
 /// The gradient of a convolution with respect to its input, which is also what ConvTranspose
@@ -5,6 +6,8 @@ import GraftTensor
 struct TransposedConvolution<T: FloatingElement> {
   /// The convolution whose input is computed.
   let geometry: ConvolutionGeometry
+  /// The geometry with its inputs and outputs exchanged; nil unless its strides are one.
+  let mirrored: ConvolutionGeometry?
   let threads: Int
 
   private var window: SlidingWindow { geometry.window }
@@ -15,11 +18,11 @@ struct TransposedConvolution<T: FloatingElement> {
   ///   - bias: added to every channel of `dx`, [groups * input channels]; zeros when nil.
   ///   - dx: [batch, groups * input channels, positions].
   func run(
-    _ dy: UnsafePointer<T>, _ weights: UnsafePointer<T>, _ bias: UnsafePointer<T>?,
-    _ dx: UnsafeMutablePointer<T>
-  ) {
-    if window.hasUnitStrides {
-      runMirrored(dy, weights, bias, dx)
+    _ context: KernelContext, _ dy: UnsafePointer<T>, _ weights: UnsafePointer<T>,
+    _ bias: UnsafePointer<T>?, _ dx: UnsafeMutablePointer<T>
+  ) throws {
+    if let mirrored {
+      try runMirrored(mirrored, context, dy, weights, bias, dx)
     } else {
       runScattered(dy, weights, bias, dx)
     }
@@ -27,25 +30,23 @@ struct TransposedConvolution<T: FloatingElement> {
 
   /// With unit strides: a convolution of `dy` with the weights mirrored and channels swapped.
   private func runMirrored(
-    _ dy: UnsafePointer<T>, _ weights: UnsafePointer<T>, _ bias: UnsafePointer<T>?,
-    _ dx: UnsafeMutablePointer<T>
-  ) {
+    _ mirrored: ConvolutionGeometry, _ context: KernelContext, _ dy: UnsafePointer<T>,
+    _ weights: UnsafePointer<T>, _ bias: UnsafePointer<T>?, _ dx: UnsafeMutablePointer<T>
+  ) throws {
     let (inputs, outputs) = (geometry.inputChannels, geometry.outputChannels)
     let taps = window.tapCount
     let groupSize = inputs * outputs * taps
-    withUnsafeTemporaryAllocation(of: T.self, capacity: geometry.groups * groupSize) { mirrored in
-      guard let mirrored = mirrored.baseAddress else { return }
+    try context.withScratch(geometry.groups * groupSize, of: T.self) { reversed in
       for group in 0..<geometry.groups {
         for output in 0..<outputs {
           for input in 0..<inputs {
             let source = weights + group * groupSize + (output * inputs + input) * taps
-            let target = mirrored + group * groupSize + (input * outputs + output) * taps
+            let target = reversed + group * groupSize + (input * outputs + output) * taps
             for tap in 0..<taps { target[tap] = source[taps &- 1 &- tap] }
           }
         }
       }
-      ConvolutionProduct<T>(geometry: geometry.mirrored, threads: threads)
-        .run(dy, mirrored, bias, dx)
+      ConvolutionProduct<T>(geometry: mirrored, threads: threads).run(dy, reversed, bias, dx)
     }
   }
 
@@ -65,8 +66,7 @@ struct TransposedConvolution<T: FloatingElement> {
     let blocks = (inputs + channelCount - 1) / channelCount
     let columnCount = max(64, min(4096, 65_536 / (channelCount * taps)) & ~7)
     parallelLoop(geometry.batch * geometry.groups * blocks, threads: threads) { range in
-      withUnsafeTemporaryAllocation(of: T.self, capacity: channelCount * taps * columnCount) {
-        guard let products = $0.baseAddress else { return }
+      withThreadScratch(channelCount * taps * columnCount, of: T.self) { products in
         for index in range {
           let first = index % blocks * channelCount
           scatter(

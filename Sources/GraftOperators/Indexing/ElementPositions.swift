@@ -3,24 +3,29 @@ import GraftGraph
 import GraftTensor
 
 extension KernelContext {
-  /// The indices along an axis of `size` elements that an int64 or int32 input holds, negative ones
-  /// counted from the end.
+  /// Calls `body` with the indices along an axis of `size` elements that an int64 or int32 input
+  /// holds, negative ones counted from the end.
   ///
-  /// - Throws: `badData` when one is outside the axis.
-  func indices(_ input: Int, along axis: Int, of size: Int) throws -> [Int] {
+  /// - Throws: `badData` when one is outside the axis; what `body` throws.
+  func withIndices(
+    _ input: Int, along axis: Int, of size: Int,
+    _ body: (UnsafeMutableBufferPointer<Int>) throws -> Void
+  ) throws {
     let tensor = try self.input(input)
-    func checked<Index: FixedWidthInteger>(_ values: UnsafePointer<Index>) throws -> [Int] {
-      try Array(unsafeUninitializedCapacity: tensor.elementCount) { indices, count in
-        for position in 0..<tensor.elementCount {
-          let index = try checkedIndex(Int(values[position]), input, axis, size)
-          indices.initializeElement(at: position, to: index)
+    let count = tensor.elementCount
+    try withScratch(count, of: Int.self) { indices in
+      func fill<Index: FixedWidthInteger>(_ values: UnsafePointer<Index>) throws {
+        for position in 0..<count {
+          indices[position] = try checkedIndex(Int(values[position]), input, axis, size)
         }
-        count = tensor.elementCount
       }
+      if tensor.elementType == .int32 {
+        try fill(self.input(input, as: Int32.self))
+      } else {
+        try fill(self.input(input, as: Int64.self))
+      }
+      try body(UnsafeMutableBufferPointer(start: indices, count: count))
     }
-    return tensor.elementType == .int32
-      ? try checked(self.input(input, as: Int32.self))
-      : try checked(self.input(input, as: Int64.self))
   }
 }
 
@@ -56,25 +61,28 @@ enum ElementPositions {
     }
   }
 
-  /// For each index, in order, the element of the data.
+  /// Calls `body` with the element of the data for each index, in order.
   ///
   /// - Parameter indices: the input that holds them.
-  static func find(_ context: KernelContext, data: Shape, indices input: Int, axis: Int) throws
-    -> [Int]
-  {
-    var positions = try context.indices(input, along: axis, of: data[axis])
-    let shape = try context.input(input).shape
-    var strides = data.strides
-    let step = strides[axis]
-    // Along the axis the index counts, not its own place.
-    strides[axis] = 0
-    positions.withUnsafeMutableBufferPointer { positions in
-      guard let base = positions.baseAddress else { return }
-      StridedRows(shape, strides).run(context) { first, start, stride, count in
-        let line = base + first
-        for i in 0..<count { line[i] = line[i] &* step &+ start &+ i &* stride }
-      }
+  static func find(
+    _ context: KernelContext, data: Shape, indices input: Int, axis: Int,
+    _ body: (UnsafeMutableBufferPointer<Int>) throws -> Void
+  ) throws {
+    let rows = try context.kept {
+      // Along the axis the index counts, not its own place.
+      var strides = data.strides
+      strides[axis] = 0
+      return StridedRows(try context.input(input).shape, strides)
     }
-    return positions
+    let step = data.elementCount(in: axis + 1..<data.rank)
+    try context.withIndices(input, along: axis, of: data[axis]) { positions in
+      if let base = positions.baseAddress {
+        rows.run(context) { first, start, stride, count in
+          let line = base + first
+          for i in 0..<count { line[i] = line[i] &* step &+ start &+ i &* stride }
+        }
+      }
+      try body(positions)
+    }
   }
 }

@@ -28,13 +28,13 @@ struct Gather: MovingOperator {
     let shape = try context.input(0).shape
     let axis = try shape.axis(try context.node.int("axis", default: 0))
     let columns = try AxisColumns(shape, axis: axis)
-    let indices = try context.indices(1, along: axis, of: columns.size)
-    guard try context.output(0).elementCount > 0 else { return }
+    let isEmpty = try context.output(0).elementCount == 0
     let x = try context.inputUnits(0, as: unit)
     let y = try context.outputUnits(0, as: unit)
     let length = columns.inner
-    let count = indices.count
-    indices.withUnsafeBufferPointer { indices in
+    try context.withIndices(1, along: axis, of: columns.size) { indices in
+      guard !isEmpty else { return }
+      let count = indices.count
       context.parallel(columns.outer * count, cost: length) { range in
         for row in range {
           let block = row / count

@@ -23,10 +23,9 @@ struct GatherElements: MovingOperator {
   func move<Unit: FixedWidthInteger>(_ unit: Unit.Type, _ context: KernelContext) throws {
     let shape = try context.input(0).shape
     let axis = try shape.axis(try context.node.int("axis", default: 0))
-    let positions = try ElementPositions.find(context, data: shape, indices: 1, axis: axis)
     let x = try context.inputUnits(0, as: unit)
     let y = try context.outputUnits(0, as: unit)
-    positions.withUnsafeBufferPointer { positions in
+    try ElementPositions.find(context, data: shape, indices: 1, axis: axis) { positions in
       context.parallel(positions.count, cost: 2) { range in
         for i in range { y[i] = x[positions[i]] }
       }

@@ -22,13 +22,12 @@ struct GatherGradient: FloatingOperator {
     let shape = try context.output(0).shape
     let axis = try shape.axis(try context.node.int("axis", default: 0))
     let columns = try AxisColumns(shape, axis: axis)
-    let indices = try context.indices(2, along: axis, of: columns.size)
-    guard shape.elementCount > 0 else { return }
     let dy = try context.input(0, as: type)
     let dx = try context.output(0, as: type)
     let inner = columns.inner
     dx.update(repeating: 0, count: shape.elementCount)
-    indices.withUnsafeBufferPointer { indices in
+    try context.withIndices(2, along: axis, of: columns.size) { indices in
+      guard shape.elementCount > 0 else { return }
       context.parallel(columns.outer * inner, cost: indices.count) { range in
         var column = range.lowerBound
         while column < range.upperBound {

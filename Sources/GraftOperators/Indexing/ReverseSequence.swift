@@ -28,7 +28,7 @@ struct ReverseSequence: MovingOperator {
     let shape = try context.input(0).shape
     let timeAxis = try context.node.int("time_axis", default: 0)
     let (steps, batch) = (shape[timeAxis], shape[1 - timeAxis])
-    let lengths = try context.ints(1)
+    let lengths = try context.kept(readingInputs: 1..<2) { try context.ints(1) }
     if let wrong = lengths.first(where: { $0 < 0 || $0 > steps }) {
       throw GraftError(
         .badData, "a sequence has length \(wrong); it must be from 0 to \(steps)")

@@ -27,11 +27,10 @@ struct ScatterElements: ScatteringOperator {
   func scatter<T>(_ type: T.Type, _ context: KernelContext, _ join: (T, T) -> T) throws {
     let shape = try context.input(0).shape
     let axis = try shape.axis(try context.node.int("axis", default: 0))
-    let positions = try ElementPositions.find(context, data: shape, indices: 1, axis: axis)
     let updates = try context.inputUnits(2, as: type)
     let y = try context.outputUnits(0, as: type)
     let columns = try AxisColumns(try context.input(1).shape, axis: axis)
-    positions.withUnsafeBufferPointer { positions in
+    try ElementPositions.find(context, data: shape, indices: 1, axis: axis) { positions in
       columns.run(context, cost: 2) { outer, range in
         for k in 0..<columns.size {
           let row = (outer * columns.size + k) * columns.inner

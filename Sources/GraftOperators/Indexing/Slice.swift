@@ -21,10 +21,13 @@ struct Slice: MovingOperator {
   }
 
   func move<Unit: FixedWidthInteger>(_ unit: Unit.Type, _ context: KernelContext) throws {
-    let geometry = try SliceGeometry(
-      try context.input(0).shape, starts: try context.ints(1), ends: try context.ints(2),
-      axes: try context.intsIfPresent(3), steps: try context.intsIfPresent(4))
-    StridedCopy(geometry.shape, geometry.strides, start: geometry.start)
+    let copy = try context.kept(readingInputs: 1..<5) {
+      let geometry = try SliceGeometry(
+        try context.input(0).shape, starts: try context.ints(1), ends: try context.ints(2),
+        axes: try context.intsIfPresent(3), steps: try context.intsIfPresent(4))
+      return StridedCopy(geometry.shape, geometry.strides, start: geometry.start)
+    }
+    copy
       .run(
         context, from: try context.inputUnits(0, as: unit), to: try context.outputUnits(0, as: unit)
       )

@@ -20,14 +20,18 @@ struct SliceGradient: MovingOperator {
 
   func move<Unit: FixedWidthInteger>(_ unit: Unit.Type, _ context: KernelContext) throws {
     let shape = try context.output(0).shape
-    let geometry = try SliceGeometry(
-      shape, starts: try context.ints(2), ends: try context.ints(3),
-      axes: try context.intsIfPresent(4), steps: try context.intsIfPresent(5))
+    let (taken, rows) = try context.kept(readingInputs: 2..<6) {
+      let geometry = try SliceGeometry(
+        shape, starts: try context.ints(2), ends: try context.ints(3),
+        axes: try context.intsIfPresent(4), steps: try context.intsIfPresent(5))
+      return (
+        geometry.shape, StridedRows(geometry.shape, geometry.strides, start: geometry.start)
+      )
+    }
     let dy = try context.inputUnits(0, as: unit)
     let dx = try context.outputUnits(0, as: unit)
-    if geometry.shape != shape { dx.update(repeating: 0, count: shape.elementCount) }
-    StridedRows(geometry.shape, geometry.strides, start: geometry.start).run(context) {
-      taken, start, step, count in
+    if taken != shape { dx.update(repeating: 0, count: shape.elementCount) }
+    rows.run(context) { taken, start, step, count in
       let dy = dy + taken
       let dx = dx + start
       for i in 0..<count { dx[i &* step] = dy[i] }

@@ -51,8 +51,7 @@ struct TopK: NumericOperator {
     let indices = context.wantsOutput(1) ? try context.output(1, as: Int64.self) : nil
     let inner = columns.inner
     context.parallel(columns.outer * inner, cost: 4 * columns.size) { range in
-      withUnsafeTemporaryAllocation(of: Int.self, capacity: count) { chosen in
-        guard let chosen = chosen.baseAddress else { return }
+      withThreadScratch(count, of: Int.self) { chosen in
         for column in range {
           let (block, place) = (column / inner, column % inner)
           let line = x + block * columns.size * inner + place

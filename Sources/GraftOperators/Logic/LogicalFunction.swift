@@ -15,8 +15,10 @@ extension LogicalFunction {
 
   @inline(__always)
   package func run(_ context: KernelContext) throws {
-    let loop = BroadcastLoop(
-      [try context.input(0).shape, try context.input(1).shape], to: try context.output(0).shape)
+    let loop = try context.kept {
+      BroadcastLoop(
+        [try context.input(0).shape, try context.input(1).shape], to: try context.output(0).shape)
+    }
     let a = try context.inputUnits(0, as: UInt8.self)
     let b = try context.inputUnits(1, as: UInt8.self)
     let y = try context.outputUnits(0, as: UInt8.self)

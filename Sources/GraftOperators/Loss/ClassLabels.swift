@@ -7,29 +7,50 @@ import GraftTensor
 /// Scores have the shape [N, C, d1, ...], labels [N, d1, ...]; a position is an element of the
 /// labels.
 struct ClassLabels<T: FloatingElement> {
+  /// How many positions there are.
+  let count: Int
   /// The class of each position, 0 where it is ignored.
-  let classes: [Int]
+  private let classes: UnsafeMutablePointer<Int>
   /// The weight of each position's class, 0 where it is ignored.
-  let weights: [T]
+  let weights: UnsafeMutablePointer<T>
   /// How many classes there are.
   let classCount: Int
   /// Elements of one class of one example.
   let classSize: Int
 
+  /// Calls `body` with the labels of a kernel.
+  ///
   /// - Parameters:
   ///   - scores: the index of the input with the scores; labels and class weights follow it.
-  /// - Throws: `badData` when a label is no class and is not ignored.
-  init(_ context: KernelContext, scores: Int) throws {
+  /// - Throws: `badData` when a label is no class and is not ignored; what `body` throws.
+  static func read(
+    _ context: KernelContext, scores: Int, _ body: (Self) throws -> Void
+  ) throws {
+    let count = try context.input(scores + 1).elementCount
+    try context.withScratch(count, of: Int.self) { classes in
+      try context.withScratch(count, of: T.self) { weights in
+        try body(Self(context, scores: scores, count, classes, weights))
+      }
+    }
+  }
+
+  private init(
+    _ context: KernelContext, scores: Int, _ count: Int, _ classes: UnsafeMutablePointer<Int>,
+    _ weights: UnsafeMutablePointer<T>
+  ) throws {
+    self.count = count
+    self.classes = classes
+    self.weights = weights
     let shape = try context.input(scores).shape
     let labels = try context.input(scores + 1)
     classCount = shape[1]
     classSize = shape.elementCount(in: 2..<shape.rank)
     let ignored = try LossReduction.ignoredLabel(context.node)
     let classWeights = try context.inputIfPresent(scores + 2, as: T.self)
-    var classes = try context.ints(scores + 1)
-    var weights = [T](repeating: 1, count: classes.count)
-    for position in classes.indices {
+    try Self.copy(labels, to: classes)
+    for position in 0..<count {
       let label = classes[position]
+      weights[position] = 1
       if label == ignored {
         classes[position] = 0
         weights[position] = 0
@@ -39,8 +60,16 @@ struct ClassLabels<T: FloatingElement> {
         throw Self.error(label, at: position, in: labels.shape, classCount)
       }
     }
-    self.classes = classes
-    self.weights = weights
+  }
+
+  private static func copy(_ labels: Tensor, to classes: UnsafeMutablePointer<Int>) throws {
+    if labels.elementType == .int32 {
+      let source = try labels.pointer(as: Int32.self)
+      for position in 0..<labels.elementCount { classes[position] = Int(source[position]) }
+    } else {
+      let source = try labels.pointer(as: Int64.self)
+      for position in 0..<labels.elementCount { classes[position] = Int(source[position]) }
+    }
   }
 
   private static func error(
@@ -67,19 +96,26 @@ struct ClassLabels<T: FloatingElement> {
     return (example * classCount + classes[position]) * classSize + position % classSize
   }
 
-  /// The derivative of the loss by the loss of each position.
+  /// Turns the weights into the derivatives of the loss by the loss of each position.
   ///
   /// - Parameter dy: the gradient of the loss: one number, or one for each position.
-  func factors(_ dy: UnsafePointer<T>, _ reduction: LossReduction) -> [T] {
+  func multiplyWeights(_ dy: UnsafePointer<T>, _ reduction: LossReduction) {
     switch reduction {
-    case .none: weights.indices.map { dy[$0] * weights[$0] }
-    case .sum: weights.map { dy[0] * $0 }
+    case .none: for position in 0..<count { weights[position] *= dy[position] }
+    case .sum: for position in 0..<count { weights[position] *= dy[0] }
     case .mean:
-      totalWeight == 0 ? weights.map { _ in 0 } : weights.map { dy[0] * $0 / T(totalWeight) }
+      let total = T(totalWeight)
+      for position in 0..<count {
+        weights[position] = total == 0 ? 0 : dy[0] * weights[position] / total
+      }
     }
   }
 
-  private var totalWeight: Double { weights.reduce(0) { $0 + $1.double } }
+  private var totalWeight: Double {
+    var total = 0.0
+    for position in 0..<count { total += weights[position].double }
+    return total
+  }
 
   /// The loss made of the losses of all positions, which are weighted already.
   ///
@@ -88,7 +124,7 @@ struct ClassLabels<T: FloatingElement> {
   /// every parameter.)
   func total(_ losses: UnsafePointer<T>, isMean: Bool) -> T {
     var sum = 0.0
-    for position in weights.indices { sum += losses[position].double }
+    for position in 0..<count { sum += losses[position].double }
     if !isMean { return T(sum) }
     return totalWeight == 0 ? 0 : T(sum / totalWeight)
   }
@@ -152,7 +188,7 @@ extension KernelContext {
   ) throws {
     let reduction = try LossReduction(node)
     if reduction == .none, wantsOutput(0) { return try fill(try output(0, as: T.self)) }
-    try withScratch(labels.classes.count, of: T.self) { losses in
+    try withScratch(labels.count, of: T.self) { losses in
       try fill(losses)
       guard wantsOutput(0) else { return }
       try output(0, as: T.self).pointee = labels.total(losses, isMean: reduction == .mean)

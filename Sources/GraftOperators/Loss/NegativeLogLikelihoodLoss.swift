@@ -19,11 +19,13 @@ struct NegativeLogLikelihoodLoss: FloatingOperator {
   }
 
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
-    let labels = try ClassLabels<T>(context, scores: 0)
-    let x = try context.input(0, as: type)
-    try context.fillClassLoss(labels) { losses in
-      for (position, weight) in labels.weights.enumerated() {
-        losses[position] = weight == 0 ? 0 : weight * -x[labels.element(position)]
+    try ClassLabels<T>.read(context, scores: 0) { labels in
+      let x = try context.input(0, as: type)
+      try context.fillClassLoss(labels) { losses in
+        for position in 0..<labels.count {
+          let weight = labels.weights[position]
+          losses[position] = weight == 0 ? 0 : weight * -x[labels.element(position)]
+        }
       }
     }
   }

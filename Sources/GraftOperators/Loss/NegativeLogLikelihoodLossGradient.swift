@@ -16,13 +16,15 @@ struct NegativeLogLikelihoodLossGradient: FloatingOperator {
   }
 
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
-    let labels = try ClassLabels<T>(context, scores: 1)
-    let reduction = try LossReduction(context.node)
-    let factors = labels.factors(try context.input(0, as: type), reduction)
-    let dx = try context.output(0, as: type)
-    dx.update(repeating: 0, count: try context.output(0).elementCount)
-    for (position, factor) in factors.enumerated() where factor != 0 {
-      dx[labels.element(position)] = -factor
+    try ClassLabels<T>.read(context, scores: 1) { labels in
+      labels.multiplyWeights(
+        try context.input(0, as: type), try LossReduction(context.node))
+      let factors = labels.weights
+      let dx = try context.output(0, as: type)
+      dx.update(repeating: 0, count: try context.output(0).elementCount)
+      for position in 0..<labels.count where factors[position] != 0 {
+        dx[labels.element(position)] = -factors[position]
+      }
     }
   }
 

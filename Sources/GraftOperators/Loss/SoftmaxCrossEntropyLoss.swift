@@ -21,28 +21,34 @@ struct SoftmaxCrossEntropyLoss: FloatingOperator {
   }
 
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
-    let labels = try ClassLabels<T>(context, scores: 0)
-    let geometry = ReductionGeometry(try context.input(0).shape, axes: [1])
-    let x = try context.input(0, as: type)
-    let logProbabilities = context.wantsOutput(1) ? try context.output(1, as: type) : nil
-    try withScratch(2 * geometry.outputCount, of: type) { largest in
-      let logarithm = largest + geometry.outputCount
-      let largestReducer = LargestReducer(x: x)
-      let sumReducer = ShiftedExpReducer(x: x, pivot: largest)
-      geometry.forEachTile(context, of: type, cost: 16) { tile, scratch in
-        geometry.reduce(tile, largestReducer, scratch, into: largest)
-        geometry.reduce(tile, sumReducer, scratch, into: logarithm)
-        for position in tile.outputs { logarithm[position] = .log(logarithm[position]) }
-        guard let logProbabilities else { return }
-        geometry.forEachElement(of: tile) { i, position in
-          logProbabilities[i] = (x[i] - largest[position]) - logarithm[position]
-        }
+    try ClassLabels<T>.read(context, scores: 0) { labels in
+      let geometry = try context.kept {
+        ReductionGeometry(try context.input(0).shape, axes: [1])
       }
-      try context.fillClassLoss(labels) { losses in
-        for (position, weight) in labels.weights.enumerated() {
-          let score = x[labels.element(position)]
-          losses[position] =
-            weight == 0 ? 0 : weight * (logarithm[position] - (score - largest[position]))
+      let x = try context.input(0, as: type)
+      let logProbabilities = context.wantsOutput(1) ? try context.output(1, as: type) : nil
+      try context.withScratch(2 * geometry.outputCount, of: type) { largest in
+        let logarithm = largest + geometry.outputCount
+        let largestReducer = LargestReducer(x: x)
+        let sumReducer = ShiftedExpReducer(x: x, pivot: largest)
+        geometry.forEachTile(context, of: type, cost: 16) { tile, scratch in
+          geometry.reduce(tile, largestReducer, scratch, into: largest)
+          geometry.reduce(tile, sumReducer, scratch, into: logarithm)
+          for position in tile.outputs { logarithm[position] = .log(logarithm[position]) }
+          guard let logProbabilities else { return }
+          geometry.forEachElement(of: tile) {
+            (largest: largest[$0], logarithm: logarithm[$0])
+          } apply: { i, position in
+            logProbabilities[i] = (x[i] - position.largest) - position.logarithm
+          }
+        }
+        try context.fillClassLoss(labels) { losses in
+          for position in 0..<labels.count {
+            let weight = labels.weights[position]
+            let score = x[labels.element(position)]
+            losses[position] =
+              weight == 0 ? 0 : weight * (logarithm[position] - (score - largest[position]))
+          }
         }
       }
     }

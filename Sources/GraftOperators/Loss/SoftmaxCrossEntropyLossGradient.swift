@@ -16,27 +16,35 @@ struct SoftmaxCrossEntropyLossGradient: FloatingOperator {
   }
 
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
-    let labels = try ClassLabels<T>(context, scores: 1)
-    let reduction = try LossReduction(context.node)
-    let factors = labels.factors(try context.input(0, as: type), reduction)
-    let geometry = ReductionGeometry(try context.input(1).shape, axes: [1])
-    let x = try context.input(1, as: type)
-    let dx = try context.output(0, as: type)
-    try withScratch(2 * geometry.outputCount, of: type) { largest in
-      let scale = largest + geometry.outputCount
-      let largestReducer = LargestReducer(x: x)
-      let sumReducer = SumReducer(x: UnsafePointer(dx))
-      geometry.forEachTile(context, of: type, cost: 16) { tile, scratch in
-        geometry.reduce(tile, largestReducer, scratch, into: largest)
-        geometry.forEachElement(of: tile) { i, position in
-          dx[i] = .vectorExp(x[i] - largest[position])
+    try ClassLabels<T>.read(context, scores: 1) { labels in
+      labels.multiplyWeights(
+        try context.input(0, as: type), try LossReduction(context.node))
+      let factors = labels.weights
+      let geometry = try context.kept {
+        ReductionGeometry(try context.input(1).shape, axes: [1])
+      }
+      let x = try context.input(1, as: type)
+      let dx = try context.output(0, as: type)
+      try context.withScratch(2 * geometry.outputCount, of: type) { largest in
+        let scale = largest + geometry.outputCount
+        let largestReducer = LargestReducer(x: x)
+        let sumReducer = SumReducer(x: UnsafePointer(dx))
+        geometry.forEachTile(context, of: type, cost: 16) { tile, scratch in
+          geometry.reduce(tile, largestReducer, scratch, into: largest)
+          geometry.forEachElement(of: tile) {
+            largest[$0]
+          } apply: { i, largest in
+            dx[i] = .vectorExp(x[i] - largest)
+          }
+          geometry.reduce(tile, sumReducer, scratch, into: scale)
+          for position in tile.outputs { scale[position] = factors[position] / scale[position] }
+          geometry.forEachElement(of: tile) {
+            scale[$0]
+          } apply: { i, scale in
+            dx[i] = scale == 0 ? 0 : dx[i] * scale
+          }
+          for position in tile.outputs { dx[labels.element(position)] -= factors[position] }
         }
-        geometry.reduce(tile, sumReducer, scratch, into: scale)
-        for position in tile.outputs { scale[position] = factors[position] / scale[position] }
-        geometry.forEachElement(of: tile) { i, position in
-          dx[i] = scale[position] == 0 ? 0 : dx[i] * scale[position]
-        }
-        for position in tile.outputs { dx[labels.element(position)] -= factors[position] }
       }
     }
   }

@@ -81,7 +81,9 @@ struct Gemm: FloatingOperator {
       return
     }
     let c = try context.input(2, as: T.self)
-    let strides = try context.input(2).shape.broadcastStrides(to: [product.rows, columns])
+    let strides = try context.kept {
+      try context.input(2).shape.broadcastStrides(to: [product.rows, columns])
+    }
     context.parallel(product.rows, cost: columns) { range in
       for row in range {
         let y = y + row * columns

@@ -16,6 +16,9 @@ struct MatMul: FloatingOperator {
     var batch: Shape
     let batchA: Shape
     let batchB: Shape
+    /// How the batches of A and B are walked along that of the product.
+    let stridesA: [Int]
+    let stridesB: [Int]
     let rows: Int
     let inner: Int
     let columns: Int
@@ -27,6 +30,8 @@ struct MatMul: FloatingOperator {
       batchA = Shape(Array(a.dropLast(2)))
       batchB = Shape(Array(b.dropLast(2)))
       batch = try batchA.broadcast(with: batchB)
+      stridesA = batchA.broadcastStrides(to: batch)
+      stridesB = batchB.broadcastStrides(to: batch)
       rows = a.rank == 1 ? 1 : a[a.rank - 2]
       columns = b.rank == 1 ? 1 : lastB
       inner = lastA
@@ -53,9 +58,9 @@ struct MatMul: FloatingOperator {
   }
 
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
-    let shapeA = try context.input(0).shape
-    let shapeB = try context.input(1).shape
-    let dimensions = try Dimensions(shapeA, shapeB)
+    let dimensions = try context.kept {
+      try Dimensions(try context.input(0).shape, try context.input(1).shape)
+    }
     let a = try context.input(0, as: type)
     let b = try context.input(1, as: type)
     let y = try context.output(0, as: type)
@@ -67,8 +72,6 @@ struct MatMul: FloatingOperator {
         .run(a, b, y, threads: context.threads)
       return
     }
-    let stridesA = dimensions.batchA.broadcastStrides(to: dimensions.batch)
-    let stridesB = dimensions.batchB.broadcastStrides(to: dimensions.batch)
     let count = dimensions.batch.elementCount
     let product = MatrixMultiplication<T>(rows: m, columns: n, inner: k)
     let batchThreads = count >= context.threads ? context.threads : 1
@@ -80,8 +83,8 @@ struct MatMul: FloatingOperator {
         for axis in dimensions.batch.indices.reversed() {
           let position = rest % dimensions.batch[axis]
           rest /= dimensions.batch[axis]
-          offsetA += position * stridesA[axis]
-          offsetB += position * stridesB[axis]
+          offsetA += position * dimensions.stridesA[axis]
+          offsetB += position * dimensions.stridesB[axis]
         }
         product.run(
           a + offsetA * m * k, b + offsetB * k * n, y + index * m * n,

@@ -18,8 +18,9 @@ struct MatMulGradient: FloatingOperator {
 
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
     let isForA = try context.node.int("input") == 0
-    let dimensions = try MatMul.Dimensions(
-      try context.input(1).shape, try context.input(2).shape)
+    let dimensions = try context.kept {
+      try MatMul.Dimensions(try context.input(1).shape, try context.input(2).shape)
+    }
     let dy = try context.input(0, as: type)
     let a = try context.input(1, as: type)
     let b = try context.input(2, as: type)
@@ -40,8 +41,6 @@ struct MatMulGradient: FloatingOperator {
       ? MatrixMultiplication<T>(rows: m, columns: k, inner: n, transposedB: true)
       : MatrixMultiplication<T>(rows: k, columns: n, inner: m, transposedA: true)
     product.accumulates = true
-    let stridesA = dimensions.batchA.broadcastStrides(to: dimensions.batch)
-    let stridesB = dimensions.batchB.broadcastStrides(to: dimensions.batch)
     for index in 0..<batch {
       var rest = index
       var offsetA = 0
@@ -49,8 +48,8 @@ struct MatMulGradient: FloatingOperator {
       for axis in dimensions.batch.indices.reversed() {
         let position = rest % dimensions.batch[axis]
         rest /= dimensions.batch[axis]
-        offsetA += position * stridesA[axis]
-        offsetB += position * stridesB[axis]
+        offsetA += position * dimensions.stridesA[axis]
+        offsetB += position * dimensions.stridesB[axis]
       }
       let dy = dy + index * m * n
       if isForA {

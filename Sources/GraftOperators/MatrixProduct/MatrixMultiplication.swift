@@ -116,13 +116,8 @@ struct MatrixMultiplication<T: FloatingElement> {
     let height = MatrixPanels<T>.height
     let depth = min(inner, Self.blockInner)
     let scratch = min((columnRange.count + width - 1) / width * width, Self.blockColumns) * depth
-    withUnsafeTemporaryAllocation(of: Vector.self, capacity: depth * height) { panelOfA in
-      withUnsafeTemporaryAllocation(
-        byteCount: b.needsScratch ? scratch * MemoryLayout<T>.stride : 16, alignment: 64
-      ) { panelsOfB in
-        guard let repeated = panelOfA.baseAddress,
-          let packed = panelsOfB.baseAddress?.assumingMemoryBound(to: T.self)
-        else { return }
+    withThreadScratch(depth * height, of: Vector.self) { repeated in
+      withThreadScratch(b.needsScratch ? scratch : 0, of: T.self) { packed in
         for column in stride(
           from: columnRange.lowerBound, to: columnRange.upperBound, by: Self.blockColumns)
         {
@@ -305,8 +300,7 @@ struct MatrixMultiplication<T: FloatingElement> {
   ) where Vector.Scalar: FloatingElement {
     let width = MatrixPanels<T>.width
     let count = width * MatrixPanels<T>.height
-    withUnsafeTemporaryAllocation(of: T.self, capacity: count) { tile in
-      guard let tile = tile.baseAddress else { return }
+    withThreadScratch(count, of: T.self) { tile in
       tile.update(repeating: 0, count: count)
       for y in 0..<rowCount {
         for x in 0..<columnCount { tile[y &* width &+ x] = c[y &* storedC &+ x] }

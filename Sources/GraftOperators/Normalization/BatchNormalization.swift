@@ -50,13 +50,13 @@ struct BatchNormalization: FloatingOperator {
   }
 
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
-    let channels = Channels(try context.input(0).shape)
+    let channels = try context.kept { Channels(try context.input(0).shape) }
     let x = try context.input(0, as: type)
     let mean = try context.input(3, as: type)
     let variance = try context.input(4, as: type)
     let epsilon = try context.node.float("epsilon", default: 1e-5)
     guard try isTraining(context.node) else {
-      try Standardization<T>.of(mean, variance, channels.count, epsilon: epsilon) {
+      try Standardization<T>.of(mean, variance, channels.count, epsilon: epsilon, context) {
         try apply($0, x, channels, context)
       }
       return
@@ -82,8 +82,12 @@ struct BatchNormalization: FloatingOperator {
       factor[channel] *= scale[channel]
       shift[channel] = bias[channel] - shift[channel] * factor[channel]
     }
-    channels.geometry.forEachElement(context, cost: 2) { i, channel in
-      y[i] = (x[i] - center[channel]) * factor[channel] + shift[channel]
+    channels.geometry.forEachStretch(context, cost: 2) { stretch in
+      stretch.forEachElement {
+        (center: center[$0], factor: factor[$0], shift: shift[$0])
+      } apply: { i, channel in
+        y[i] = (x[i] - channel.center) * channel.factor + channel.shift
+      }
     }
   }
 

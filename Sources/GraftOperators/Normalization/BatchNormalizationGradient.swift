@@ -29,7 +29,7 @@ struct BatchNormalizationGradient: FloatingOperator {
   }
 
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
-    let channels = BatchNormalization.Channels(try context.input(1).shape)
+    let channels = try context.kept { BatchNormalization.Channels(try context.input(1).shape) }
     let epsilon = try context.node.float("epsilon", default: 1e-5)
     if try context.node.int("training_mode", default: 0) != 0 {
       let x = try context.input(1, as: type)
@@ -40,7 +40,7 @@ struct BatchNormalizationGradient: FloatingOperator {
     } else {
       let mean = try context.input(3, as: type)
       let variance = try context.input(4, as: type)
-      try Standardization<T>.of(mean, variance, channels.count, epsilon: epsilon) {
+      try Standardization<T>.of(mean, variance, channels.count, epsilon: epsilon, context) {
         try run($0, channels, isTraining: false, context)
       }
     }
@@ -55,7 +55,7 @@ struct BatchNormalizationGradient: FloatingOperator {
     let (center, factor) = (standardization.center, standardization.factor)
     let remainder = standardization.remainder
     let wantsParameters = context.wantsOutput(1) || context.wantsOutput(2)
-    try withScratch(2 * channels.count, of: T.self) { sums in
+    try context.withScratch(2 * channels.count, of: T.self) { sums in
       let products = sums + channels.count
       if isTraining || wantsParameters {
         let sum = SumReducer(x: dy)
@@ -94,7 +94,13 @@ struct BatchNormalizationGradient: FloatingOperator {
     let (center, factor) = (standardization.center, standardization.factor)
     guard let sums else {
       for channel in 0..<channels.count { factor[channel] *= scale[channel] }
-      channels.geometry.forEachElement(context) { i, channel in dx[i] = dy[i] * factor[channel] }
+      channels.geometry.forEachStretch(context) { stretch in
+        stretch.forEachElement {
+          factor[$0]
+        } apply: { i, factor in
+          dx[i] = dy[i] * factor
+        }
+      }
       return
     }
     let share = 1 / T(channels.geometry.reducedCount)
@@ -105,9 +111,13 @@ struct BatchNormalizationGradient: FloatingOperator {
       constant[channel] -= standardization.remainder[channel] * slope[channel]
       factor[channel] *= scale[channel]
     }
-    channels.geometry.forEachElement(context, cost: 4) { i, channel in
-      let centered = x[i] - center[channel]
-      dx[i] = factor[channel] * (dy[i] - constant[channel] - centered * slope[channel])
+    channels.geometry.forEachStretch(context, cost: 4) { stretch in
+      stretch.forEachElement {
+        (center: center[$0], factor: factor[$0], constant: constant[$0], slope: slope[$0])
+      } apply: { i, channel in
+        let centered = x[i] - channel.center
+        dx[i] = channel.factor * (dy[i] - channel.constant - centered * channel.slope)
+      }
     }
   }
 

@@ -24,7 +24,8 @@ struct GroupNormalization: FloatingOperator {
 
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
     let groups = try context.node.int("num_groups")
-    try GroupStandardization(try context.input(0).shape, groups: groups).run(type, context)
+    let shape = try context.input(0).shape
+    try context.kept { try GroupStandardization(shape, groups: groups) }.run(type, context)
   }
 
   let differentiation = GroupNormalizationGradient.rule

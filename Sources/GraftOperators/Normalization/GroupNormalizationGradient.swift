@@ -28,7 +28,8 @@ struct GroupNormalizationGradient: FloatingOperator {
 
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
     let groups = try groups(context.node)
-    try GroupStandardization(try context.input(1).shape, groups: groups).runGradient(type, context)
+    let shape = try context.input(1).shape
+    try context.kept { try GroupStandardization(shape, groups: groups) }.runGradient(type, context)
   }
 
   /// The gradient rule of both operators.

@@ -56,7 +56,7 @@ struct GroupStandardization {
       channels: channels, channelSize: channelSize, groups: groups)
     let count = groupGeometry.outputCount
     let groupSize = groupGeometry.reducedCount
-    try withScratch(2 * count, of: Double.self) { mean in
+    try context.withScratch(2 * count, of: Double.self) { mean in
       let variance = mean + count
       guard groupSize > Self.largestCachedGroup else {
         groupGeometry.forEachTile(context, of: Double.self, cost: 6) { tile, scratch in
@@ -89,7 +89,7 @@ struct GroupStandardization {
     let rows = examples * channels
     try Standardization.ofElements(x, groupGeometry, epsilon: epsilon, context) {
       standardization, _, _ in
-      try withScratch(3 * rows, of: type) { sums in
+      try context.withScratch(3 * rows, of: type) { sums in
         let products = sums + rows
         let center = products + rows
         for row in 0..<rows { center[row] = standardization.center[group(row)] }
@@ -117,7 +117,7 @@ struct GroupStandardization {
   ) throws {
     guard context.wantsOutput(index) else { return }
     let gradient = try context.output(index, as: T.self)
-    let geometry = ReductionGeometry([examples, channels], axes: [0])
+    let geometry = context.kept { ReductionGeometry([examples, channels], axes: [0]) }
     let sum = SumReducer(x: UnsafePointer(values))
     geometry.forEachTile(context, of: T.self) { tile, scratch in
       geometry.reduce(tile, sum, scratch, into: gradient)
@@ -152,15 +152,22 @@ struct GroupStandardization {
         sums[row] = sum * share - standardization.remainder[group] * products[row]
       }
     }
-    try withScratch(2 * examples * channels, of: T.self) { factor in
+    try context.withScratch(2 * examples * channels, of: T.self) { factor in
       let rowScale = factor + examples * channels
       for row in 0..<examples * channels {
         factor[row] = standardization.factor[group(row)]
         rowScale[row] = scale[row % channels]
       }
-      channelGeometry.forEachElement(context, cost: 4) { i, row in
-        let slope = (x[i] - center[row]) * products[row]
-        dx[i] = factor[row] * (dy[i] * rowScale[row] - sums[row] - slope)
+      channelGeometry.forEachStretch(context, cost: 4) { stretch in
+        stretch.forEachElement {
+          (
+            center: center[$0], product: products[$0], factor: factor[$0], scale: rowScale[$0],
+            sum: sums[$0]
+          )
+        } apply: { i, row in
+          let slope = (x[i] - row.center) * row.product
+          dx[i] = row.factor * (dy[i] * row.scale - row.sum - slope)
+        }
       }
     }
   }

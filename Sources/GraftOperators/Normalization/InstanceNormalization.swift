@@ -19,7 +19,8 @@ struct InstanceNormalization: FloatingOperator {
   }
 
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
-    try GroupStandardization(try context.input(0).shape, groups: nil).run(type, context)
+    let shape = try context.input(0).shape
+    try context.kept { try GroupStandardization(shape, groups: nil) }.run(type, context)
   }
 
   let differentiation = GroupNormalizationGradient.rule

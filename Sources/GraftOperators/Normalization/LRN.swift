@@ -41,7 +41,7 @@ struct LRN: FloatingOperator {
     let count = try context.input(0).elementCount
     let x = try context.input(0, as: type)
     let y = try context.output(0, as: type)
-    try withScratch(count, of: type) { squares in
+    try context.withScratch(count, of: type) { squares in
       context.parallel(count) { range in for i in range { squares[i] = x[i] * x[i] } }
       windows.sum(squares, into: y, context)
       context.parallel(count, cost: 32) { range in

@@ -28,7 +28,7 @@ struct LRNGradient: FloatingOperator {
     let dy = try context.input(0, as: type)
     let x = try context.input(1, as: type)
     let dx = try context.output(0, as: type)
-    try withScratch(2 * count, of: type) { terms in
+    try context.withScratch(2 * count, of: type) { terms in
       let scales = terms + count
       context.parallel(count) { range in for i in range { terms[i] = x[i] * x[i] } }
       windows.sum(terms, into: scales, context)

@@ -50,12 +50,12 @@ struct LayerNormalization: FloatingOperator {
     let axis = try Self.axis(context.node, shape)
     let scale = try RowParameter<T>(context, 1, like: shape, axis: axis)
     let bias = try context.has(2) ? RowParameter<T>(context, 2, like: shape, axis: axis) : nil
-    let geometry = Self.geometry(shape, axis: axis)
+    let geometry = context.kept { Self.geometry(shape, axis: axis) }
     let epsilon = Double(try context.node.float("epsilon", default: 1e-5))
     let x = try context.input(0, as: type)
     let y = try context.output(0, as: type)
     let count = geometry.reducedCount
-    try withScratch(2 * geometry.outputCount, of: Double.self) { mean in
+    try context.withScratch(2 * geometry.outputCount, of: Double.self) { mean in
       let factor = mean + geometry.outputCount
       geometry.forEachTile(context, of: Double.self, cost: 4) { tile, scratch in
         geometry.findMoments(of: x, tile, scratch, mean: mean, variance: factor)

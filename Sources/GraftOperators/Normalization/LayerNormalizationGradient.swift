@@ -25,7 +25,7 @@ struct LayerNormalizationGradient: FloatingOperator {
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
     let shape = try context.input(1).shape
     let axis = try LayerNormalization.axis(context.node, shape)
-    let geometry = LayerNormalization.geometry(shape, axis: axis)
+    let geometry = context.kept { LayerNormalization.geometry(shape, axis: axis) }
     let x = try context.input(1, as: type)
     let epsilon = try context.node.float("epsilon", default: 1e-5)
     try Standardization<T>.ofElements(x, geometry, epsilon: epsilon, context) {
@@ -48,7 +48,7 @@ struct LayerNormalizationGradient: FloatingOperator {
     let (center, factor) = (standardization.center, standardization.factor)
     let remainder = standardization.remainder
     let count = geometry.reducedCount
-    try withScratch(2 * geometry.outputCount, of: T.self) { sums in
+    try context.withScratch(2 * geometry.outputCount, of: T.self) { sums in
       let products = sums + geometry.outputCount
       let sum = SumReducer(x: UnsafePointer(dx))
       let product = CenteredProductReducer(a: UnsafePointer(dx), x: x, center: center)
@@ -83,11 +83,17 @@ struct LayerNormalizationGradient: FloatingOperator {
     let dscale = try context.output(1, as: T.self)
     let (center, factor) = (standardization.center, standardization.factor)
     let remainder = standardization.remainder
-    let isSummed = try context.output(1).shape.broadcastStrides(to: shape).map { $0 == 0 }
-    let geometry = ReductionGeometry(shape, reduced: isSummed)
-    try withScratch(shape.elementCount, of: T.self) { products in
-      rows.forEachElement(context, cost: 2) { i, row in
-        products[i] = dy[i] * ((x[i] - center[row] - remainder[row]) * factor[row])
+    let scaleShape = try context.output(1).shape
+    let geometry = context.kept {
+      ReductionGeometry(shape, reduced: scaleShape.broadcastStrides(to: shape).map { $0 == 0 })
+    }
+    try context.withScratch(shape.elementCount, of: T.self) { products in
+      rows.forEachStretch(context, cost: 2) { stretch in
+        stretch.forEachElement {
+          (center: center[$0], remainder: remainder[$0], factor: factor[$0])
+        } apply: { i, row in
+          products[i] = dy[i] * ((x[i] - row.center - row.remainder) * row.factor)
+        }
       }
       let sum = SumReducer(x: UnsafePointer(products))
       geometry.forEachTile(context, of: T.self) { tile, scratch in

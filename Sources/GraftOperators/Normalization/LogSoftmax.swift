@@ -15,11 +15,10 @@ struct LogSoftmax: FloatingOperator {
   }
 
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
-    let axis = try context.node.int("axis", default: -1)
-    let geometry = ReductionGeometry(try context.input(0).shape, axes: [axis])
+    let geometry = try context.lines(of: 0)
     let x = try context.input(0, as: type)
     let y = try context.output(0, as: type)
-    try withScratch(2 * geometry.outputCount, of: type) { largest in
+    try context.withScratch(2 * geometry.outputCount, of: type) { largest in
       let logarithm = largest + geometry.outputCount
       let largestReducer = LargestReducer(x: x)
       let sumReducer = ShiftedExpReducer(x: x, pivot: largest)
@@ -27,8 +26,10 @@ struct LogSoftmax: FloatingOperator {
         geometry.reduce(tile, largestReducer, scratch, into: largest)
         geometry.reduce(tile, sumReducer, scratch, into: logarithm)
         for line in tile.outputs { logarithm[line] = .log(logarithm[line]) }
-        geometry.forEachElement(of: tile) { i, line in
-          y[i] = (x[i] - largest[line]) - logarithm[line]
+        geometry.forEachElement(of: tile) {
+          (largest: largest[$0], logarithm: logarithm[$0])
+        } apply: { i, line in
+          y[i] = (x[i] - line.largest) - line.logarithm
         }
       }
     }

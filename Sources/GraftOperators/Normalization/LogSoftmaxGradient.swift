@@ -12,17 +12,18 @@ struct LogSoftmaxGradient: FloatingOperator {
   }
 
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
-    let axis = try context.node.int("axis", default: -1)
-    let geometry = ReductionGeometry(try context.input(1).shape, axes: [axis])
+    let geometry = try context.lines(of: 1)
     let dy = try context.input(0, as: type)
     let y = try context.input(1, as: type)
     let dx = try context.output(0, as: type)
-    try withScratch(geometry.outputCount, of: type) { sums in
+    try context.withScratch(geometry.outputCount, of: type) { sums in
       let reducer = SumReducer(x: dy)
       geometry.forEachTile(context, of: type, cost: 12) { tile, scratch in
         geometry.reduce(tile, reducer, scratch, into: sums)
-        geometry.forEachElement(of: tile) { i, line in
-          dx[i] = dy[i] - .vectorExp(y[i]) * sums[line]
+        geometry.forEachElement(of: tile) {
+          sums[$0]
+        } apply: { i, sum in
+          dx[i] = dy[i] - .vectorExp(y[i]) * sum
         }
       }
     }

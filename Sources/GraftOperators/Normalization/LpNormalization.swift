@@ -26,15 +26,18 @@ struct LpNormalization: FloatingOperator {
   }
 
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
-    let geometry = ReductionGeometry(
-      try context.input(0).shape, axes: [try context.node.int("axis", default: -1)])
+    let geometry = try context.lines(of: 0)
     let isEuclidean = try context.node.int("p", default: 2) == 2
     let x = try context.input(0, as: type)
     let y = try context.output(0, as: type)
-    try withScratch(geometry.outputCount, of: type) { factor in
+    try context.withScratch(geometry.outputCount, of: type) { factor in
       geometry.forEachTile(context, of: type, cost: 4) { tile, scratch in
         geometry.findInverseNorms(of: x, tile, scratch, isEuclidean: isEuclidean, into: factor)
-        geometry.forEachElement(of: tile) { i, line in y[i] = x[i] * factor[line] }
+        geometry.forEachElement(of: tile) {
+          factor[$0]
+        } apply: { i, factor in
+          y[i] = x[i] * factor
+        }
       }
     }
   }

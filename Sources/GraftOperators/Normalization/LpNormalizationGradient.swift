@@ -17,23 +17,24 @@ struct LpNormalizationGradient: FloatingOperator {
   }
 
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
-    let geometry = ReductionGeometry(
-      try context.input(1).shape, axes: [try context.node.int("axis", default: -1)])
+    let geometry = try context.lines(of: 1)
     let isEuclidean = try context.node.int("p", default: 2) == 2
     let dy = try context.input(0, as: type)
     let x = try context.input(1, as: type)
     let dx = try context.output(0, as: type)
-    try withScratch(2 * geometry.outputCount, of: type) { factor in
+    try context.withScratch(2 * geometry.outputCount, of: type) { factor in
       let products = factor + geometry.outputCount
       let product = ProductSumReducer(a: dy, b: x)
       geometry.forEachTile(context, of: type, cost: 6) { tile, scratch in
         geometry.findInverseNorms(of: x, tile, scratch, isEuclidean: isEuclidean, into: factor)
         geometry.reduce(tile, product, scratch, into: products)
         for line in tile.outputs { products[line] *= factor[line] }
-        geometry.forEachElement(of: tile) { i, line in
+        geometry.forEachElement(of: tile) {
+          (factor: factor[$0], product: products[$0])
+        } apply: { i, line in
           let sign: T = x[i] > 0 ? 1 : x[i] < 0 ? -1 : 0
-          let slope = isEuclidean ? x[i] * factor[line] : sign
-          dx[i] = factor[line] * (dy[i] - slope * products[line])
+          let slope = isEuclidean ? x[i] * line.factor : sign
+          dx[i] = line.factor * (dy[i] - slope * line.product)
         }
       }
     }

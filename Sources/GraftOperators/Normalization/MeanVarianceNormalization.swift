@@ -21,7 +21,9 @@ struct MeanVarianceNormalization: FloatingOperator {
   }
 
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
-    let geometry = try Self.geometry(context.node, try context.input(0).shape)
+    let geometry = try context.kept {
+      try Self.geometry(context.node, try context.input(0).shape)
+    }
     let x = try context.input(0, as: type)
     let y = try context.output(0, as: type)
     try Standardization.ofElements(x, geometry, epsilon: 0, context) {
@@ -32,8 +34,12 @@ struct MeanVarianceNormalization: FloatingOperator {
         factor[output] = T(1 / (variance[output].squareRoot() + 1e-9))
         shift[output] *= factor[output]
       }
-      geometry.forEachElement(context, cost: 2) { i, output in
-        y[i] = (x[i] - center[output]) * factor[output] - shift[output]
+      geometry.forEachStretch(context, cost: 2) { stretch in
+        stretch.forEachElement {
+          (center: center[$0], factor: factor[$0], shift: shift[$0])
+        } apply: { i, output in
+          y[i] = (x[i] - output.center) * output.factor - output.shift
+        }
       }
     }
   }

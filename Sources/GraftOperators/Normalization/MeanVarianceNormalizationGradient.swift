@@ -18,15 +18,16 @@ struct MeanVarianceNormalizationGradient: FloatingOperator {
   }
 
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
-    let geometry = try MeanVarianceNormalization.geometry(
-      context.node, try context.input(1).shape)
+    let geometry = try context.kept {
+      try MeanVarianceNormalization.geometry(context.node, try context.input(1).shape)
+    }
     let dy = try context.input(0, as: type)
     let x = try context.input(1, as: type)
     let dx = try context.output(0, as: type)
     try Standardization.ofElements(x, geometry, epsilon: 0, context) {
       standardization, _, variance in
       let (center, factor) = (standardization.center, standardization.factor)
-      try withScratch(2 * geometry.outputCount, of: type) { means in
+      try context.withScratch(2 * geometry.outputCount, of: type) { means in
         let slopes = means + geometry.outputCount
         let sum = SumReducer(x: dy)
         let product = CenteredProductReducer(a: dy, x: x, center: center)
@@ -44,9 +45,13 @@ struct MeanVarianceNormalizationGradient: FloatingOperator {
             means[output] -= remainder * slopes[output]
           }
         }
-        geometry.forEachElement(context, cost: 4) { i, output in
-          let slope = (x[i] - center[output]) * slopes[output]
-          dx[i] = factor[output] * (dy[i] - means[output] - slope)
+        geometry.forEachStretch(context, cost: 4) { stretch in
+          stretch.forEachElement {
+            (center: center[$0], slope: slopes[$0], factor: factor[$0], mean: means[$0])
+          } apply: { i, output in
+            let slope = (x[i] - output.center) * output.slope
+            dx[i] = output.factor * (dy[i] - output.mean - slope)
+          }
         }
       }
     }

@@ -14,15 +14,15 @@ struct RowParameter<T: FloatingElement> {
   ///   - axis: the first axis of a row.
   init(_ context: KernelContext, _ index: Int, like shape: Shape, axis: Int) throws {
     let parameter = try context.input(index)
-    let row = Shape(Array(shape[axis...]))
-    if parameter.elementCount == row.elementCount,
-      parameter.shape.suffix(row.rank).elementsEqual(row)
+    let rowElementCount = shape.elementCount(in: axis..<shape.rank)
+    if parameter.elementCount == rowElementCount,
+      parameter.shape.suffix(shape.rank - axis).elementsEqual(shape[axis...])
     {
       tensor = parameter
       rowStride = 0
     } else {
       tensor = try Tensor(uninitialized: shape, T.elementType)
-      rowStride = row.elementCount
+      rowStride = rowElementCount
       StridedCopy(shape, parameter.shape.broadcastStrides(to: shape)).run(
         context, from: try parameter.pointer(as: T.self), to: try tensor.mutablePointer(as: T.self))
     }

@@ -17,20 +17,27 @@ struct Softmax: FloatingOperator {
   }
 
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
-    let axis = try context.node.int("axis", default: -1)
-    let geometry = ReductionGeometry(try context.input(0).shape, axes: [axis])
+    let geometry = try context.lines(of: 0)
     let x = try context.input(0, as: type)
     let y = try context.output(0, as: type)
-    try withScratch(2 * geometry.outputCount, of: type) { largest in
+    try context.withScratch(2 * geometry.outputCount, of: type) { largest in
       let sums = largest + geometry.outputCount
       let largestReducer = LargestReducer(x: x)
       let sumReducer = SumReducer(x: UnsafePointer(y))
       geometry.forEachTile(context, of: type, cost: 16) { tile, scratch in
         geometry.reduce(tile, largestReducer, scratch, into: largest)
-        geometry.forEachElement(of: tile) { i, line in y[i] = .vectorExp(x[i] - largest[line]) }
+        geometry.forEachElement(of: tile) {
+          largest[$0]
+        } apply: { i, largest in
+          y[i] = .vectorExp(x[i] - largest)
+        }
         geometry.reduce(tile, sumReducer, scratch, into: sums)
         for line in tile.outputs { sums[line] = 1 / sums[line] }
-        geometry.forEachElement(of: tile) { i, line in y[i] *= sums[line] }
+        geometry.forEachElement(of: tile) {
+          sums[$0]
+        } apply: { i, factor in
+          y[i] *= factor
+        }
       }
     }
   }

@@ -14,16 +14,19 @@ struct SoftmaxGradient: FloatingOperator {
   }
 
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
-    let axis = try context.node.int("axis", default: -1)
-    let geometry = ReductionGeometry(try context.input(1).shape, axes: [axis])
+    let geometry = try context.lines(of: 1)
     let dy = try context.input(0, as: type)
     let y = try context.input(1, as: type)
     let dx = try context.output(0, as: type)
-    try withScratch(geometry.outputCount, of: type) { sums in
+    try context.withScratch(geometry.outputCount, of: type) { sums in
       let reducer = ProductSumReducer(a: dy, b: y)
       geometry.forEachTile(context, of: type, cost: 4) { tile, scratch in
         geometry.reduce(tile, reducer, scratch, into: sums)
-        geometry.forEachElement(of: tile) { i, line in dx[i] = y[i] * (dy[i] - sums[line]) }
+        geometry.forEachElement(of: tile) {
+          sums[$0]
+        } apply: { i, sum in
+          dx[i] = y[i] * (dy[i] - sum)
+        }
       }
     }
   }

@@ -23,21 +23,21 @@ struct Standardization<T: FloatingElement> {
     _ body: (Self, _ mean: UnsafePointer<Double>, _ variance: UnsafePointer<Double>) throws -> Void
   ) throws {
     let count = geometry.outputCount
-    try withScratch(2 * count, of: Double.self) { mean in
+    try context.withScratch(2 * count, of: Double.self) { mean in
       let variance = mean + count
       geometry.forEachTile(context, of: Double.self, cost: 2) { tile, scratch in
         geometry.findMoments(of: x, tile, scratch, mean: mean, variance: variance)
       }
-      try of(mean, variance, count, epsilon: epsilon) { try body($0, mean, variance) }
+      try of(mean, variance, count, epsilon: epsilon, context) { try body($0, mean, variance) }
     }
   }
 
   /// Calls `body` with the standardization by given moments.
   static func of<Moment: FloatingElement>(
     _ mean: UnsafePointer<Moment>, _ variance: UnsafePointer<Moment>, _ count: Int,
-    epsilon: Float, _ body: (Self) throws -> Void
+    epsilon: Float, _ context: KernelContext, _ body: (Self) throws -> Void
   ) throws {
-    try withScratch(3 * count, of: T.self) { center in
+    try context.withScratch(3 * count, of: T.self) { center in
       let remainder = center + count
       let factor = remainder + count
       for output in 0..<count {

@@ -20,10 +20,14 @@ struct AveragePool: FloatingOperator {
   }
 
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
-    let geometry = try PoolingGeometry(context.node, input: try context.input(0).shape)
+    let geometry = try context.kept {
+      try PoolingGeometry(context.node, input: try context.input(0).shape)
+    }
     let window = geometry.window
-    let counts = AverageCounts(
-      window, includesPadding: try context.node.int("count_include_pad", default: 0) != 0)
+    let counts = try context.kept {
+      AverageCounts(
+        window, includesPadding: try context.node.int("count_include_pad", default: 0) != 0)
+    }
     let x = try context.input(0, as: type)
     let y = try context.output(0, as: type)
     geometry.forEachPlane(context) { input, output in

@@ -15,15 +15,18 @@ struct AveragePoolGradient: FloatingOperator {
   }
 
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
-    let geometry = try PoolingGeometry(context.node, input: try context.input(1).shape)
+    let geometry = try context.kept {
+      try PoolingGeometry(context.node, input: try context.input(1).shape)
+    }
     let window = geometry.window
-    let counts = AverageCounts(
-      window, includesPadding: try context.node.int("count_include_pad", default: 0) != 0)
+    let counts = try context.kept {
+      AverageCounts(
+        window, includesPadding: try context.node.int("count_include_pad", default: 0) != 0)
+    }
     let dy = try context.input(0, as: type)
     let dx = try context.output(0, as: type)
     geometry.forEachPlane(context) { input, output in
-      withUnsafeTemporaryAllocation(of: T.self, capacity: window.outputCount) { shares in
-        guard let shares = shares.baseAddress else { return }
+      withThreadScratch(window.outputCount, of: T.self) { shares in
         counts.divide(dy + output, shares)
         let target = dx + input
         target.update(repeating: 0, count: window.inputCount)

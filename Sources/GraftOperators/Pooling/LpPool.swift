@@ -18,7 +18,9 @@ struct LpPool: FloatingOperator {
   }
 
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
-    let geometry = try PoolingGeometry(context.node, input: try context.input(0).shape)
+    let geometry = try context.kept {
+      try PoolingGeometry(context.node, input: try context.input(0).shape)
+    }
     let window = geometry.window
     let norm = try LpNorm<T>(context.node)
     let x = try context.input(0, as: type)

@@ -17,7 +17,9 @@ struct LpPoolGradient: FloatingOperator {
   }
 
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
-    let geometry = try PoolingGeometry(context.node, input: try context.input(1).shape)
+    let geometry = try context.kept {
+      try PoolingGeometry(context.node, input: try context.input(1).shape)
+    }
     let window = geometry.window
     let norm = try LpNorm<T>(context.node)
     let dy = try context.input(0, as: type)

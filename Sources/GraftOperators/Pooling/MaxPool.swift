@@ -25,7 +25,9 @@ struct MaxPool: NumericOperator {
   }
 
   func run<T: NumericElement>(_ type: T.Type, _ context: KernelContext) throws {
-    let geometry = try PoolingGeometry(context.node, input: try context.input(0).shape)
+    let geometry = try context.kept {
+      try PoolingGeometry(context.node, input: try context.input(0).shape)
+    }
     let window = geometry.window
     let x = try context.input(0, as: type)
     guard context.wantsOutput(1) else {

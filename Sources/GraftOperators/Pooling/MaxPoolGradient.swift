@@ -14,7 +14,9 @@ struct MaxPoolGradient: FloatingOperator {
   }
 
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
-    let geometry = try PoolingGeometry(context.node, input: try context.input(1).shape)
+    let geometry = try context.kept {
+      try PoolingGeometry(context.node, input: try context.input(1).shape)
+    }
     let window = geometry.window
     let dy = try context.input(0, as: type)
     let x = try context.input(1, as: type)

@@ -53,27 +53,30 @@ extension SlidingWindow {
   func forEachMaximum<T: NumericElement>(
     in plane: UnsafePointer<T>, _ body: (_ output: Int, _ position: Int) -> Void
   ) {
-    var output = 0
-    let columns = (0..<width.output).map { width.taps(inside: $0) }
-    for oz in 0..<depth.output {
-      let zs = depth.taps(inside: oz)
-      for oy in 0..<height.output {
-        let ys = height.taps(inside: oy)
-        for (ox, xs) in columns.enumerated() {
-          var best = -1
-          for kz in zs {
-            let z = depth.start(oz) &+ kz &* depth.dilation
-            for ky in ys {
-              let y = height.start(oy) &+ ky &* height.dilation
-              let row = (z &* height.input &+ y) &* width.input &+ width.start(ox)
-              for kx in xs {
-                let position = row &+ kx &* width.dilation
-                if best < 0 || plane[position] > plane[best] { best = position }
+    withThreadScratch(width.output, of: Range<Int>.self) { columns in
+      for ox in 0..<width.output { columns[ox] = width.taps(inside: ox) }
+      var output = 0
+      for oz in 0..<depth.output {
+        let zs = depth.taps(inside: oz)
+        for oy in 0..<height.output {
+          let ys = height.taps(inside: oy)
+          for ox in 0..<width.output {
+            let xs = columns[ox]
+            var best = -1
+            for kz in zs {
+              let z = depth.start(oz) &+ kz &* depth.dilation
+              for ky in ys {
+                let y = height.start(oy) &+ ky &* height.dilation
+                let row = (z &* height.input &+ y) &* width.input &+ width.start(ox)
+                for kx in xs {
+                  let position = row &+ kx &* width.dilation
+                  if best < 0 || plane[position] > plane[best] { best = position }
+                }
               }
             }
+            body(output, best)
+            output &+= 1
           }
-          body(output, best)
-          output &+= 1
         }
       }
     }

@@ -47,8 +47,7 @@ struct GRUBackward<T: FloatingElement> {
   ) {
     let (hidden, size) = (layer.hiddenSize, layer.gateSize)
     let count = sequences.count
-    withUnsafeTemporaryAllocation(of: T.self, capacity: count * (2 * size + 3 * hidden)) {
-      guard let dh = $0.baseAddress else { return }
+    withThreadScratch(count * (2 * size + 3 * hidden), of: T.self) { dh in
       let products = dh + count * hidden
       let resets = products + count * hidden
       let gates = resets + count * hidden

@@ -62,8 +62,7 @@ struct GRUForward<T: FloatingElement> {
     let (hidden, size) = (layer.hiddenSize, layer.gateSize)
     let count = sequences.count
     let longest = layer.lengths[sequences].max() ?? 0
-    withUnsafeTemporaryAllocation(of: T.self, capacity: count * (size + 3 * hidden)) {
-      guard let h = $0.baseAddress else { return }
+    withThreadScratch(count * (size + 3 * hidden), of: T.self) { h in
       let resets = h + count * hidden
       let products = resets + count * hidden
       let gates = products + count * hidden

@@ -45,10 +45,7 @@ struct LSTMBackward<T: FloatingElement> {
     let (hidden, size) = (layer.hiddenSize, layer.gateSize)
     let count = sequences.count
     let product = MatrixMultiplication<T>(rows: count, columns: hidden, inner: size)
-    withUnsafeTemporaryAllocation(
-      of: T.self, capacity: count * (size + 2 * hidden) + size + 2 * hidden
-    ) {
-      guard let dh = $0.baseAddress else { return }
+    withThreadScratch(count * (size + 2 * hidden) + size + 2 * hidden, of: T.self) { dh in
       let dc = dh + count * hidden
       let gates = dc + count * hidden
       let scratch = gates + count * size

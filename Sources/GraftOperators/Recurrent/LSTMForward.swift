@@ -90,8 +90,7 @@ struct LSTMForward<T: FloatingElement> {
     let longest = layer.lengths[sequences].max() ?? 0
     let product = MatrixMultiplication<T>(
       rows: count, columns: size, inner: hidden, accumulates: true)
-    withUnsafeTemporaryAllocation(of: T.self, capacity: count * (size + 2 * hidden) + hidden) {
-      guard let h = $0.baseAddress else { return }
+    withThreadScratch(count * (size + 2 * hidden) + hidden, of: T.self) { h in
       let c = h + count * hidden
       let gates = c + count * hidden
       let scratch = gates + count * size

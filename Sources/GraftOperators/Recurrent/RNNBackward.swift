@@ -42,8 +42,7 @@ struct RNNBackward<T: FloatingElement> {
     let hidden = layer.hiddenSize
     let count = sequences.count
     let product = MatrixMultiplication<T>(rows: count, columns: hidden, inner: hidden)
-    withUnsafeTemporaryAllocation(of: T.self, capacity: 2 * count * hidden + hidden) {
-      guard let dh = $0.baseAddress else { return }
+    withThreadScratch(2 * count * hidden + hidden, of: T.self) { dh in
       let gradients = dh + count * hidden
       let values = gradients + count * hidden
       dh.update(repeating: 0, count: count * hidden)

@@ -55,8 +55,7 @@ struct RNNForward<T: FloatingElement> {
     let count = sequences.count
     let product = MatrixMultiplication<T>(
       rows: count, columns: hidden, inner: hidden, accumulates: true)
-    withUnsafeTemporaryAllocation(of: T.self, capacity: 2 * count * hidden) {
-      guard let h = $0.baseAddress else { return }
+    withThreadScratch(2 * count * hidden, of: T.self) { h in
       let arguments = h + count * hidden
       for (index, sequence) in sequences.enumerated() {
         let start = layer.stateStart(sequence, direction)

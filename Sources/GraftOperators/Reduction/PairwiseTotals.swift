@@ -213,10 +213,10 @@ extension KernelContext {
 
 /// The total of the terms of neighbouring elements.
 private func pairwiseTotal<R: Reducer>(_ reducer: R, _ range: Range<Int>) -> R.Value {
-  let scratch = UnsafeMutablePointer<R.Value>.allocate(capacity: ReductionGeometry.scratchCount)
-  defer { scratch.deallocate() }
-  var lanes = PairwiseTotals(reducer, width: PairwiseTotals<R>.lanes, scratch)
-  lanes.addRun(from: range.lowerBound, count: range.count, output: 0)
-  lanes.finish()
-  return lanes.total()
+  withThreadScratch(ReductionGeometry.scratchCount, of: R.Value.self) { scratch in
+    var lanes = PairwiseTotals(reducer, width: PairwiseTotals<R>.lanes, scratch)
+    lanes.addRun(from: range.lowerBound, count: range.count, output: 0)
+    lanes.finish()
+    return lanes.total()
+  }
 }

@@ -19,10 +19,10 @@ struct ReduceLogSumExp: ReductionFunction {
   }
 
   private func runFloating<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
-    let geometry = try ReductionGeometry(context)
+    let geometry = try context.reduction()
     let x = try context.input(0, as: type)
     let y = try context.output(0, as: type)
-    try withScratch(geometry.outputCount, of: type) { pivot in
+    try context.withScratch(geometry.outputCount, of: type) { pivot in
       let largest = LargestReducer(x: x)
       let sum = ShiftedExpReducer(x: x, pivot: pivot)
       geometry.forEachTile(context, of: type, cost: 8) { tile, scratch in

@@ -19,11 +19,11 @@ struct ReduceProdGradient: FloatingOperator {
   }
 
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
-    let geometry = try ReductionGeometry(context, data: 1, axes: 2)
+    let geometry = try context.reduction(of: 1, axes: 2)
     let dy = try context.input(0, as: type)
     let x = try context.input(1, as: type)
     let dx = try context.output(0, as: type)
-    try withScratch(2 * geometry.outputCount, of: type) { product in
+    try context.withScratch(2 * geometry.outputCount, of: type) { product in
       let zeros = product + geometry.outputCount
       let productReducer = NonzeroProductReducer(x: x)
       let zeroReducer = ZeroCountReducer(x: x)
@@ -32,9 +32,13 @@ struct ReduceProdGradient: FloatingOperator {
         geometry.reduce(tile, zeroReducer, scratch, into: zeros)
         for output in tile.outputs { product[output] *= dy[output] }
       }
-      geometry.forEachElement(context, cost: 4) { i, output in
-        let others = x[i] == 0 ? zeros[output] - 1 : zeros[output]
-        dx[i] = others != 0 ? 0 : product[output] / (x[i] == 0 ? 1 : x[i])
+      geometry.forEachStretch(context, cost: 4) { stretch in
+        stretch.forEachElement {
+          (zeros: zeros[$0], product: product[$0])
+        } apply: { i, output in
+          let others = x[i] == 0 ? output.zeros - 1 : output.zeros
+          dx[i] = others != 0 ? 0 : output.product / (x[i] == 0 ? 1 : x[i])
+        }
       }
     }
   }

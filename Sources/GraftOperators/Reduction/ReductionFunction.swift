@@ -27,6 +27,9 @@ protocol ReductionFunction: NumericOperator {
   func share<T: FloatingElement>(_ y: T, count: Int) -> T
   /// Whether the elements that equal the output share its gradient evenly.
   var sharesAmongEqual: Bool { get }
+  /// The kernel of `ReductionGradient` for this function. A requirement, so that its loops are
+  /// compiled for each function alone.
+  func runGradient(_ context: KernelContext) throws
 }
 
 extension ReductionFunction {
@@ -59,7 +62,7 @@ extension ReductionFunction {
 
   @inline(__always)
   func run<T: NumericElement>(_ type: T.Type, _ context: KernelContext) throws {
-    let geometry = try ReductionGeometry(context)
+    let geometry = try context.reduction()
     let y = try context.outputUnits(0, as: type)
     let reducer = FunctionReducer(function: self, x: try context.inputUnits(0, as: type))
     geometry.forEachTile(context, of: type) { tile, scratch in
@@ -114,16 +117,26 @@ private func reducedAxes(_ node: Node, _ shape: Shape, given axes: [Int]?) throw
   return reduced
 }
 
-extension ReductionGeometry {
+extension KernelContext {
   /// The geometry of a reduction's kernel.
   ///
   /// - Parameters:
   ///   - data: the index of the input that is or was reduced.
   ///   - axes: the index of the input that holds the axes.
-  init(_ context: KernelContext, data: Int = 0, axes: Int = 1) throws {
-    let shape = try context.input(data).shape
-    let axes = try context.intsIfPresent(axes)
-    self.init(shape, reduced: try reducedAxes(context.node, shape, given: axes))
+  func reduction(of data: Int = 0, axes: Int = 1) throws -> ReductionGeometry {
+    try kept(readingInputs: axes..<axes + 1) {
+      let shape = try input(data).shape
+      return ReductionGeometry(
+        shape, reduced: try reducedAxes(node, shape, given: try intsIfPresent(axes)))
+    }
+  }
+
+  /// The geometry whose outputs are the lines along the axis that attribute `axis` names, by default
+  /// the last.
+  func lines(of index: Int) throws -> ReductionGeometry {
+    try kept {
+      ReductionGeometry(try input(index).shape, axes: [try node.int("axis", default: -1)])
+    }
   }
 }
 

@@ -114,26 +114,49 @@ extension ReductionGeometry {
     let tilesPerRow = (columns + Self.tileWidth - 1) / Self.tileWidth
     let work = max(1, reducedCount) &* min(columns, Self.tileWidth) &* cost
     context.parallel(outputCount / columns * tilesPerRow, cost: work) { range in
-      let scratch = UnsafeMutablePointer<Value>.allocate(
-        capacity: Self.scratchCount)
-      defer { scratch.deallocate() }
-      for index in range {
-        let row = index / tilesPerRow
-        let column = index % tilesPerRow * Self.tileWidth
-        let tile = Tile(
-          output: row * columns + column, width: min(Self.tileWidth, columns - column),
-          start: rowOffset(row) + column)
-        body(tile, scratch)
+      withThreadScratch(Self.scratchCount, of: Value.self) { scratch in
+        for index in range {
+          let row = index / tilesPerRow
+          let column = index % tilesPerRow * Self.tileWidth
+          let tile = Tile(
+            output: row * columns + column, width: min(Self.tileWidth, columns - column),
+            start: rowOffset(row) + column)
+          body(tile, scratch)
+        }
+      }
+    }
+  }
+
+  /// Neighbouring elements of the input.
+  struct Stretch {
+    /// The first element.
+    let start: Int
+    let count: Int
+    /// The first element's output.
+    let output: Int
+    /// The step to the next element's output: 0 or 1.
+    let step: Int
+
+    /// Calls `body` with every element and what `value` gives for its output.
+    ///
+    /// Where the elements belong to one output its value is formed once for all of them, so that the
+    /// loop over them becomes vector instructions.
+    @inline(__always)
+    func forEachElement<Value>(_ value: (Int) -> Value, apply body: (Int, Value) -> Void) {
+      if step == 0 {
+        let value = value(output)
+        for i in start..<start + count { body(i, value) }
+      } else {
+        for i in 0..<count { body(start + i, value(output + i)) }
       }
     }
   }
 
   /// Calls `body` on the kernel's threads with stretches of neighbouring elements that cover the
-  /// input: first element, count, the first element's output, and the step to the next element's
-  /// output, which is 0 or 1.
+  /// input.
   @inline(__always)
   func forEachStretch(
-    _ context: KernelContext, cost: Int = 1, _ body: (Int, Int, Int, Int) -> Void
+    _ context: KernelContext, cost: Int = 1, _ body: (Stretch) -> Void
   ) {
     guard outputCount > 0, reducedCount > 0 else { return }
     let runs = runsPerOutput
@@ -147,7 +170,9 @@ extension ReductionGeometry {
           let first = index % pieces * length
           let row = run / runs
           body(
-            rowOffset(row) + runOffset(run % runs) + first, min(length, inner.size - first), row, 0)
+            Stretch(
+              start: rowOffset(row) + runOffset(run % runs) + first,
+              count: min(length, inner.size - first), output: row, step: 0))
         }
       }
     } else {
@@ -156,36 +181,28 @@ extension ReductionGeometry {
           let run = index / inner.size
           let row = run / runs
           body(
-            rowOffset(row) + runOffset(run % runs) + index % inner.size &* inner.stride, columns,
-            row * columns, 1)
+            Stretch(
+              start: rowOffset(row) + runOffset(run % runs) + index % inner.size &* inner.stride,
+              count: columns, output: row * columns, step: 1))
         }
       }
     }
   }
 
-  /// Calls `body` on the kernel's threads with every element of the input and its output.
+  /// The same for the elements of a tile's outputs, on the calling thread.
   @inline(__always)
-  func forEachElement(_ context: KernelContext, cost: Int = 1, _ body: (Int, Int) -> Void) {
-    forEachStretch(context, cost: cost) { start, count, output, step in
-      if step == 0 {
-        for i in 0..<count { body(start &+ i, output) }
-      } else {
-        for i in 0..<count { body(start &+ i, output &+ i) }
-      }
-    }
-  }
-
-  /// Calls `body` with every element of a tile's outputs and its output.
-  @inline(__always)
-  func forEachElement(of tile: Tile, _ body: (Int, Int) -> Void) {
+  func forEachElement<Value>(
+    of tile: Tile, _ value: (Int) -> Value, apply body: (Int, Value) -> Void
+  ) {
     guard reducedCount > 0 else { return }
     for run in 0..<runsPerOutput {
       var start = tile.start + runOffset(run)
       if hasContiguousRuns {
-        for i in 0..<inner.size { body(start &+ i, tile.output) }
+        let value = value(tile.output)
+        for i in 0..<inner.size { body(start &+ i, value) }
       } else {
         for _ in 0..<inner.size {
-          for i in 0..<tile.width { body(start &+ i, tile.output &+ i) }
+          for i in 0..<tile.width { body(start &+ i, value(tile.output &+ i)) }
           start &+= inner.stride
         }
       }

@@ -30,12 +30,7 @@ struct ReductionGradient: Operator {
   }
 
   func run(_ context: KernelContext) throws {
-    let function = try function(context.node)
-    switch try context.input(1).elementType {
-    case .float32: try function.runGradient(Float.self, context)
-    case .float64: try function.runGradient(Double.self, context)
-    case let type: throw unsupportedElementType(type)
-    }
+    try function(context.node).runGradient(context)
   }
 
   private func function(_ node: Node) throws -> any ReductionFunction {
@@ -64,14 +59,23 @@ struct ReductionGradient: Operator {
 }
 
 extension ReductionFunction {
-  fileprivate func runGradient<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws
-  {
-    let geometry = try ReductionGeometry(context, data: 1, axes: 3)
+  @inline(__always)
+  func runGradient(_ context: KernelContext) throws {
+    switch try context.input(1).elementType {
+    case .float32: try fillGradient(Float.self, context)
+    case .float64: try fillGradient(Double.self, context)
+    case let type: throw unsupportedElementType(type)
+    }
+  }
+
+  @inline(__always)
+  private func fillGradient<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
+    let geometry = try context.reduction(of: 1, axes: 3)
     let dy = try context.input(0, as: type)
     let x = try context.input(1, as: type)
     let y = try context.input(2, as: type)
     let dx = try context.output(0, as: type)
-    try withScratch(geometry.outputCount, of: type) { factor in
+    try context.withScratch(geometry.outputCount, of: type) { factor in
       if sharesAmongEqual {
         let equals = EqualReducer(x: x, y: y)
         geometry.forEachTile(context, of: type) { tile, scratch in
@@ -83,8 +87,12 @@ extension ReductionFunction {
           factor[output] = dy[output] * share(y[output], count: geometry.reducedCount)
         }
       }
-      geometry.forEachElement(context, cost: 4) { i, output in
-        dx[i] = factor[output] * slope(x[i], y[output])
+      geometry.forEachStretch(context, cost: 4) { stretch in
+        stretch.forEachElement {
+          (factor: factor[$0], y: y[$0])
+        } apply: { i, output in
+          dx[i] = output.factor * slope(x[i], output.y)
+        }
       }
     }
   }

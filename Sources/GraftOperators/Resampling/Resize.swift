@@ -57,7 +57,7 @@ struct Resize: Operator {
     let y = try context.output(0, as: type)
     let inputCount = try context.input(0).elementCount
     let outputCount = try context.output(0).elementCount
-    try withScratch(inputCount + outputCount, of: Double.self) { source in
+    try context.withScratch(inputCount + outputCount, of: Double.self) { source in
       let target = source + inputCount
       context.parallel(inputCount) { range in for i in range { source[i] = x[i].double } }
       try geometry.forEachPass(from: source, to: target) { $0.run(context, from: $1, to: $2) }

@@ -17,8 +17,10 @@ struct DepthToSpace: MovingOperator {
   }
 
   func move<Unit: FixedWidthInteger>(_ unit: Unit.Type, _ context: KernelContext) throws {
-    let blocks = try SpaceBlocks(deep: try context.input(0).shape, context.node)
-    blocks.toSpace.run(
+    let copy = try context.kept {
+      try SpaceBlocks(deep: try context.input(0).shape, context.node).toSpace
+    }
+    copy.run(
       context, from: try context.inputUnits(0, as: unit), to: try context.outputUnits(0, as: unit))
   }
 

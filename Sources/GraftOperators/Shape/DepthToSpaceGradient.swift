@@ -16,8 +16,10 @@ struct DepthToSpaceGradient: MovingOperator {
   }
 
   func move<Unit: FixedWidthInteger>(_ unit: Unit.Type, _ context: KernelContext) throws {
-    let blocks = try SpaceBlocks(wide: try context.input(0).shape, context.node)
-    blocks.toDepth.run(
+    let copy = try context.kept {
+      try SpaceBlocks(wide: try context.input(0).shape, context.node).toDepth
+    }
+    copy.run(
       context, from: try context.inputUnits(0, as: unit), to: try context.outputUnits(0, as: unit))
   }
 

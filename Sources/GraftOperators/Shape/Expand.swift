@@ -20,7 +20,8 @@ struct Expand: MovingOperator {
 
   func move<Unit: FixedWidthInteger>(_ unit: Unit.Type, _ context: KernelContext) throws {
     let shape = try context.output(0).shape
-    StridedCopy(shape, try context.input(0).shape.broadcastStrides(to: shape))
+    let input = try context.input(0).shape
+    context.kept { StridedCopy(shape, input.broadcastStrides(to: shape)) }
       .run(
         context, from: try context.inputUnits(0, as: unit), to: try context.outputUnits(0, as: unit)
       )

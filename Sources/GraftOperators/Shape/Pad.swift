@@ -24,14 +24,16 @@ struct Pad: MovingOperator {
   }
 
   func move<Unit: FixedWidthInteger>(_ unit: Unit.Type, _ context: KernelContext) throws {
-    let geometry = try PadGeometry(
-      try context.input(0).shape, pads: try context.ints(1), axes: try context.intsIfPresent(3),
-      context.node)
+    guard try !context.output(0).shape.contains(0) else { return }
+    let sources = try context.kept(readingInputs: 1..<4) {
+      PadSources(
+        try PadGeometry(
+          try context.input(0).shape, pads: try context.ints(1),
+          axes: try context.intsIfPresent(3), context.node))
+    }
     let constant = context.has(2) ? try context.inputUnits(2, as: unit)[0] : 0
     let x = try context.inputUnits(0, as: unit)
     let y = try context.outputUnits(0, as: unit)
-    guard !geometry.outputShape.contains(0) else { return }
-    let sources = PadSources(geometry)
     let (columns, starts, run) = (sources.columns, sources.rowStarts, sources.longestRun)
     let block = sources.block
     let length = columns.count * block

@@ -22,16 +22,22 @@ struct PadGradient: FloatingOperator {
     let dy = try context.input(0, as: type)
     let dx = try context.output(0, as: type)
     let shape = try context.output(0).shape
-    let geometry = try PadGeometry(
-      shape, pads: try context.ints(2), axes: try context.intsIfPresent(3), context.node)
-    guard shape.elementCount > 0, !geometry.outputShape.contains(0) else {
+    guard shape.elementCount > 0, try context.input(0).elementCount > 0 else {
       dx.update(repeating: 0, count: shape.elementCount)
       return
     }
-    let sources = PadSources(geometry)
+    let (sources, copies) = try context.kept(readingInputs: 2..<4) {
+      let sources = PadSources(
+        try PadGeometry(
+          shape, pads: try context.ints(2), axes: try context.intsIfPresent(3), context.node))
+      let length = sources.inputColumns * sources.block
+      return (
+        sources,
+        RowCopies(sources.rowStarts, rowLength: length, of: shape.elementCount / length)
+      )
+    }
     let (columns, block) = (sources.columns, sources.block)
     let length = sources.inputColumns * block
-    let copies = RowCopies(sources.rowStarts, rowLength: length, of: shape.elementCount / length)
     context.parallel(shape.elementCount / length, cost: columns.count * block) { range in
       for row in range {
         let dx = dx + row * length

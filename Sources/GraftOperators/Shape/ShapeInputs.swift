@@ -44,7 +44,13 @@ extension KernelContext {
 
   /// The only integer of an int64 or int32 input.
   func singleInt(_ index: Int) throws -> Int {
-    try ints(index).first.orThrow { GraftError(.shapeMismatch, "input \(index) is empty") }
+    let tensor = try input(index)
+    guard tensor.elementCount > 0 else {
+      throw GraftError(.shapeMismatch, "input \(index) is empty")
+    }
+    return tensor.elementType == .int32
+      ? Int(try input(index, as: Int32.self).pointee)
+      : Int(try input(index, as: Int64.self).pointee)
   }
 }
 

@@ -22,7 +22,10 @@ struct SpaceToDepth: MovingOperator {
   }
 
   func move<Unit: FixedWidthInteger>(_ unit: Unit.Type, _ context: KernelContext) throws {
-    try Self.blocks(try context.input(0).shape, context.node).toDepth.run(
+    let copy = try context.kept {
+      try Self.blocks(try context.input(0).shape, context.node).toDepth
+    }
+    copy.run(
       context, from: try context.inputUnits(0, as: unit), to: try context.outputUnits(0, as: unit))
   }
 

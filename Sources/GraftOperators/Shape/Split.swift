@@ -58,8 +58,9 @@ struct Split: MovingOperator {
     guard input.elementCount > 0 else { return }
     let whole = try AxisColumns(input.shape, axis: try context.node.int("axis", default: 0))
     let count = try context.node.int("num_outputs", default: context.node.outputs.count)
-    let sizes = try Self.sizes(
-      listed: try context.intsIfPresent(1), count: count, of: whole.size)
+    let sizes = try context.kept(readingInputs: 1..<2) {
+      try Self.sizes(listed: try context.intsIfPresent(1), count: count, of: whole.size)
+    }
     var x = try context.inputUnits(0, as: unit)
     for (index, size) in sizes.enumerated() {
       let length = size * whole.inner

@@ -47,9 +47,11 @@ struct SplitGradient: MovingOperator {
     let output = try context.output(0)
     guard output.elementCount > 0 else { return }
     let whole = try AxisColumns(output.shape, axis: try context.node.int("axis", default: 0))
-    let sizes = try Split.sizes(
-      listed: try context.intsIfPresent(1), count: try context.node.int("num_outputs"),
-      of: whole.size)
+    let sizes = try context.kept(readingInputs: 1..<2) {
+      try Split.sizes(
+        listed: try context.intsIfPresent(1), count: try context.node.int("num_outputs"),
+        of: whole.size)
+    }
     var dx = try context.outputUnits(0, as: unit)
     let width = whole.size * whole.inner
     for (index, size) in sizes.enumerated() {

@@ -5,6 +5,8 @@ import GraftTensor
 /// kernel under Transpose, Expand, Slice, Tile and DepthToSpace.
 struct StridedCopy {
   private let rows: StridedRows
+  /// The better way through the elements, where there is one.
+  private let transposition: BlockedTransposition?
 
   /// - Parameters:
   ///   - shape: the output's shape.
@@ -12,13 +14,14 @@ struct StridedCopy {
   ///   - start: the input's element at the output's first position.
   init(_ shape: Shape, _ strides: [Int], start: Int = 0) {
     rows = StridedRows(shape, strides, start: start)
+    transposition = BlockedTransposition(rows)
   }
 
   @inline(__always)
   func run<T>(
     _ context: KernelContext, from x: UnsafePointer<T>, to y: UnsafeMutablePointer<T>
   ) {
-    if let transposition = BlockedTransposition(rows) {
+    if let transposition {
       transposition.run(context, from: x, to: y)
       return
     }

@@ -7,6 +7,8 @@ import GraftTensor
 struct StridedRows {
   /// Axes that are walked in step are merged; outermost first, never empty.
   private(set) var axes: [(size: Int, stride: Int)] = []
+  /// All but the two innermost axes.
+  private let outer: [(size: Int, stride: Int)]
   /// The input's element at the output's first position.
   let start: Int
   let isEmpty: Bool
@@ -26,6 +28,7 @@ struct StridedRows {
       }
     }
     if axes.isEmpty { axes = [(1, 0)] }
+    outer = Array(axes.dropLast(2))
   }
 
   /// Calls `row` with the start in the output, the start and step in the input and the length.
@@ -34,7 +37,6 @@ struct StridedRows {
   func run(_ context: KernelContext, _ row: (Int, Int, Int, Int) -> Void) {
     guard !isEmpty, let inner = axes.last else { return }
     let middle = axes.dropLast().last ?? (size: 1, stride: 0)
-    let outer = Array(axes.dropLast(2))
     let total = axes.reduce(1) { $0 * $1.size }
     context.parallel(total) { range in
       var position = range.lowerBound

@@ -33,12 +33,13 @@ struct Tile: MovingOperator {
   }
 
   func move<Unit: FixedWidthInteger>(_ unit: Unit.Type, _ context: KernelContext) throws {
-    let input = try context.input(0).shape
-    let repeats = try context.ints(1)
-    // Each axis becomes two: the repetitions, which stand still in the input, and the axis itself.
-    let shape = Shape(zip(repeats, input).flatMap { [$0, $1] })
-    let strides = input.strides.flatMap { [0, $0] }
-    StridedCopy(shape, strides)
+    let copy = try context.kept(readingInputs: 1..<2) {
+      let input = try context.input(0).shape
+      // Each axis becomes two: the repetitions, which stand still in the input, and the axis itself.
+      let shape = Shape(zip(try context.ints(1), input).flatMap { [$0, $1] })
+      return StridedCopy(shape, input.strides.flatMap { [0, $0] })
+    }
+    copy
       .run(
         context, from: try context.inputUnits(0, as: unit), to: try context.outputUnits(0, as: unit)
       )

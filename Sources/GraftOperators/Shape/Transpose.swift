@@ -25,10 +25,14 @@ struct Transpose: MovingOperator {
   }
 
   func move<Unit: FixedWidthInteger>(_ unit: Unit.Type, _ context: KernelContext) throws {
-    let shape = try context.input(0).shape
-    let order = try Self.permutation(context.node, rank: shape.rank)
-    let strides = shape.strides
-    StridedCopy(try context.output(0).shape, order.map { strides[$0] })
+    let copy = try context.kept {
+      let shape = try context.input(0).shape
+      let strides = shape.strides
+      return StridedCopy(
+        try context.output(0).shape,
+        try Self.permutation(context.node, rank: shape.rank).map { strides[$0] })
+    }
+    copy
       .run(
         context, from: try context.inputUnits(0, as: unit), to: try context.outputUnits(0, as: unit)
       )
