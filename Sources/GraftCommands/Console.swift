@@ -62,12 +62,13 @@ final class Console: Sendable {
   /// Shows how far the work is, 0 to 1; on a terminal only.
   func progress(_ fraction: Double, _ text: String) {
     guard redraws else { return }
-    let width = 24
+    let columns = self.width()
+    let width = columns < 100 ? 12 : 24
     let filled = Int((min(1, max(0, fraction)) * Double(width)).rounded())
     let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
     // A line that wraps could not be drawn over.
     let line = String(
-      "\(bar) \(Int((fraction * 100).rounded())) %  \(text)".prefix(max(8, self.width() - 1)))
+      "\(bar) \(Int((fraction * 100).rounded())) %  \(text)".prefix(max(8, columns - 1)))
     clearProgress()
     progressLength.withLock { $0 = line.count }
     diagnostics(line)

@@ -10,10 +10,7 @@ struct GradientTraining {
   func run() async throws {
     let session = try locating(call.modelPlace) { try recipe.session(call.model, call.data) }
     try call.check(session.model)
-    var options = recipe.fitOptions
-    options.checkpoints = try call.choice.folder.map {
-      try RunArguments.checkpoints(call.arguments, in: $0)
-    }
+    let options = recipe.fitOptions
     let checkpoint = try call.choice.checkpoint()
     let run = try session.fit(
       call.data.training, validation: call.data.validation, options, resuming: checkpoint)
@@ -38,11 +35,15 @@ struct TrainingRecipe {
   private let selection: ParameterSelection?
   private let output: String?
   private let seed: UInt64
+  private let replacesLayer: Bool
 
-  init(_ arguments: Arguments) throws {
+  /// - Parameter folder: where checkpoints are kept; nil for none.
+  init(_ arguments: Arguments, in folder: RunFolder?) throws {
     loss = try TrainingArguments.loss(arguments)
     optimizer = try TrainingArguments.optimizer(arguments)
-    fitOptions = try FitArguments.fitOptions(arguments)
+    var fitOptions = try FitArguments.fitOptions(arguments)
+    fitOptions.checkpoints = try folder.map { try RunArguments.checkpoints(arguments, in: $0) }
+    self.fitOptions = fitOptions
     options = try FitArguments.trainingOptions(arguments)
     let kind = try HeadArguments.kind(arguments)
     selection = try FitArguments.selection(arguments)
@@ -55,8 +56,6 @@ struct TrainingRecipe {
         fix: "Give '--trainable REGEX', '--trainable-after VALUE' or '--head KIND'")
     }
   }
-
-  private let replacesLayer: Bool
 
   func session(_ model: Model, _ data: TrainingData) throws -> TrainingSession {
     var model = model

@@ -37,8 +37,10 @@ struct ModelArgument {
     isEncoder ? Self.encoder : URL(fileURLWithPath: path).standardizedFileURL.path
   }
 
-  func open() throws -> Model {
-    isEncoder ? try ImageEncoder.model() : try Model(contentsOf: URL(fileURLWithPath: path))
+  /// - Parameter withLastLayer: whether the image encoder comes with its last layer, to be replaced.
+  func open(withLastLayer: Bool = false) throws -> Model {
+    guard !isEncoder else { return try ImageEncoder.model(includesClassifier: withLastLayer) }
+    return try Model(contentsOf: URL(fileURLWithPath: path))
   }
 
   /// The options of the run that made the model; nil when none did.

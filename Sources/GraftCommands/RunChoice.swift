@@ -57,13 +57,16 @@ struct RunChoice {
     return try RunArguments.merging(arguments, with: former, folder)
   }
 
+  /// - Throws: `UsageError` when neither the call nor a run that goes on says what is trained.
+  func requireModel(_ arguments: Arguments) throws {
+    guard arguments.positionals.isEmpty, former == nil else { return }
+    throw UsageError("'graft train' needs MODEL", fix: "See 'graft train --help'")
+  }
+
   /// The model that is trained: of the call, or of the run that goes on.
   func model(_ arguments: Arguments) throws -> ModelArgument {
-    if let word = arguments.positionals.first { return try ModelArgument(word) }
-    guard let former else {
-      throw UsageError("'graft train' needs MODEL", fix: "See 'graft train --help'")
-    }
-    return try ModelArgument(former.model.path)
+    try requireModel(arguments)
+    return try ModelArgument(arguments.positionals.first ?? former?.model.path ?? "")
   }
 
   /// Where the run goes on: at its newest checkpoint that is whole; nil for a run that begins.

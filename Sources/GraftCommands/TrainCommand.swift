@@ -44,7 +44,9 @@ enum TrainCommand: Command {
   static func run(_ given: Arguments, _ console: Console) async throws {
     let choice = try RunChoice(given, console)
     let arguments = try choice.merged(given)
-    let recipe = try TrainingRecipe(arguments)
+    try choice.requireModel(arguments)
+    _ = try DataArguments.paths(arguments)
+    let recipe = try TrainingRecipe(arguments, in: choice.folder)
     let call = try TrainingCall(arguments, choice, console)
     if let trainer = try HeadArguments.trainer(arguments, call.model, call.data) {
       try await HeadTraining(call: call, trainer: trainer).run()

@@ -28,7 +28,7 @@ struct TrainingCall {
     if choice.folder == nil, !outputs.keepsResult {
       console.note("nothing will be kept: '--export' or '--parameters-out' writes what is learned")
     }
-    model = try source.open()
+    model = try source.open(withLastLayer: try HeadArguments.kind(arguments) == "layer")
     data = try TrainingData(arguments, for: model, console)
     let display = TrainingDisplay(console, printsJSON: arguments.has("--json"))
     self.display = display
@@ -58,7 +58,7 @@ struct TrainingCall {
       options: try RunArguments.written(arguments), seed: try FitArguments.seed(arguments))
     configuration.trainable = trainable
     for parameter in hyperParameters {
-      configuration.hyperParameters[parameter.name] = parameter.value.description
+      configuration.hyperParameters[parameter.name] = parameter.value.written
     }
     try configuration.write(to: recorder.folder)
   }
@@ -116,5 +116,15 @@ private struct Sources {
     try RunArguments.requireSame([former.model], [model], "the model")
     try RunArguments.requireSame(former.data, training, "the data")
     try RunArguments.requireSame(former.validation, validation, "the validation data")
+  }
+}
+
+extension HyperParameter.Value {
+  /// As a person writes it: without the digits that a float adds.
+  fileprivate var written: String {
+    guard case .number(let number) = self, Int(exactly: number) == nil,
+      Double(Float(number)) == number
+    else { return description }
+    return "\(Float(number))"
   }
 }

@@ -67,10 +67,13 @@ final class TrainingDisplay {
   private static func text(_ event: RunEvent) -> String {
     let epochs = event.epochs.map { "/\($0)" } ?? ""
     var parts = ["epoch \(event.epoch ?? 0)\(epochs)", "loss \((event.loss ?? .nan).short)"]
-    if let rate = event.learningRate { parts.append("rate \(rate.short)") }
-    if let pace = event.examplesPerSecond { parts.append("\(pace.short) examples/s") }
     if let seconds = event.secondsLeft, seconds.isFinite, seconds < 1e9 {
       parts.append("\(clock(seconds)) left")
+    }
+    if let rate = event.learningRate { parts.append("rate \(rate.short)") }
+    if let pace = event.examplesPerSecond {
+      let isMany = pace >= 1000 && pace < 1e9
+      parts.append("\(isMany ? "\(Int(pace))" : pace.short) examples/s")
     }
     return parts.joined(separator: ", ")
   }

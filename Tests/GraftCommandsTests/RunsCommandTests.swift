@@ -93,7 +93,7 @@ struct RunsCommandTests {
   @Test func `a run that is not there is named with those that are`() async throws {
     _ = try begin()
     let console = Recorder()
-    let path = temporary.url.appending(path: "slwo").path
+    let path = temporary.url.appending(path: "slo").path
     #expect(await CommandLineTool.run(["runs", "watch", path], console.console) == 65)
     #expect(console.diagnostics.contains("Did you mean 'slow'?"), "\(console.diagnostics)")
   }

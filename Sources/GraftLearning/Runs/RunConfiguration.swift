@@ -36,6 +36,11 @@ package struct RunConfiguration: Codable, Sendable, Equatable {
     }
   }
 
+  private enum CodingKeys: String, CodingKey {
+    case format, created, versions, model, data, validation, hyperParameters, seed, trainable
+    case written = "options"
+  }
+
   /// The version of this file's form.
   package var format = 1
   package var created: Date
@@ -43,8 +48,12 @@ package struct RunConfiguration: Codable, Sendable, Equatable {
   package var model: Source
   package var data: [Source]
   package var validation: [Source]
-  /// All options by name with their values, defaults written out.
-  package var options: [String: [String]]
+  /// All options by name with their values, defaults written out; none for a switch.
+  package var options: [String: [String]] {
+    get { written.mapValues(\.words) }
+    set { written = newValue.mapValues(Words.init) }
+  }
+  private var written: [String: Words]
   /// The numbers that the session trains with.
   package var hyperParameters: [String: String] = [:]
   package var seed: UInt64
@@ -60,7 +69,7 @@ package struct RunConfiguration: Codable, Sendable, Equatable {
     self.model = model
     self.data = data
     self.validation = validation
-    self.options = options
+    written = options.mapValues(Words.init)
     self.seed = seed
   }
 
@@ -78,5 +87,32 @@ package struct RunConfiguration: Codable, Sendable, Equatable {
 
   package func write(to folder: RunFolder) throws {
     try RunFile.write(self, to: folder.configuration)
+  }
+}
+
+/// An option's values in a file: `true` for a switch, one text, or several.
+private struct Words: Codable, Sendable, Equatable {
+  let words: [String]
+
+  init(_ words: [String]) { self.words = words }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    if (try? container.decode(Bool.self)) == true {
+      words = []
+    } else if let word = try? container.decode(String.self) {
+      words = [word]
+    } else {
+      words = try container.decode([String].self)
+    }
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    switch words.count {
+    case 0: try container.encode(true)
+    case 1: try container.encode(words[0])
+    default: try container.encode(words)
+    }
   }
 }

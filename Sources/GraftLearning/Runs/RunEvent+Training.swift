@@ -25,7 +25,8 @@ extension RunEvent {
     }
     if event.kind == .batch || event.kind == .epoch {
       loss = event.loss
-      learningRate = Double(event.learningRate)
+      // As a person writes it, not with the digits that a float adds.
+      learningRate = Double("\(event.learningRate)") ?? Double(event.learningRate)
     }
     validation = event.validation.map(RunScores.init)
     outcome = event.reason.map(Outcome.init)
