@@ -27,7 +27,8 @@ public struct PictureDecoder: Sendable {
     try locating(url.path) {
       try MediaFile.check(url, kind: "picture", remedy: "Get the picture again")
       let file = try FileMapping(path: url.path)
-      guard let header = PictureHeader(file.bytes) else {
+      // The bytes are there as long as the mapping is.
+      guard let header = withExtendedLifetime(file, { PictureHeader(file.bytes) }) else {
         throw GraftError(
           .badData, "the file is no picture of a known format",
           fix: "Convert it to JPEG or PNG")
@@ -78,7 +79,7 @@ public struct PictureDecoder: Sendable {
       "-nostdin", "-hide_banner", "-loglevel", "error", "-timelimit", "60",
       "-max_alloc", "\(Self.largestBlock)", "-threads", "1", "-protocol_whitelist", "file",
       // It counts whole blocks; what it lets through is counted exactly below.
-      "-max_pixels", "\(2 * maximumPixelCount + 65_536)",
+      "-max_pixels", "\(2 * min(maximumPixelCount, 1 << 40) + 65_536)",
     ]
     if header.orientation != nil { arguments += ["-noautorotate"] }
     if header.format == .jpeg { arguments += ["-idct", "int"] }
@@ -87,7 +88,7 @@ public struct PictureDecoder: Sendable {
       program, arguments + output + ["pipe:1"], installation: FFmpeg.installation)
     child.timeLimit = timeLimit
     var bytes: [UInt8] = []
-    let most = 3 * maximumPixelCount + 100
+    let most = 3 * min(maximumPixelCount, 1 << 40) + 100
     let ending = try child.run { piece in
       guard bytes.count + piece.count <= most else { throw tooLarge() }
       bytes.append(contentsOf: piece)
@@ -129,6 +130,8 @@ public struct PictureDecoder: Sendable {
     else {
       throw GraftError(.externalProgram, "'\(program)' gave something else than a picture")
     }
+    guard width > 0, height > 0 else { throw failure(["it has no pixels"], status: 0) }
+    try check(width, height)
     let start = words.reduce(0) { $0 + $1.utf8.count + 1 }
     return try Picture(
       width: width, height: height, pixels: Array(bytes.dropFirst(start)), name: name)

@@ -28,7 +28,10 @@ package struct CSVTable: Sendable {
   ///   there twice.
   package init(path: String, separator: Character? = nil) throws {
     let file = try FileMapping(path: path)
-    self = try locating(path) { try CSVTable(file.bytes, separator: separator) }
+    self = try locating(path) {
+      // The bytes are there as long as the mapping is.
+      try withExtendedLifetime(file) { try CSVTable(file.bytes, separator: separator) }
+    }
   }
 
   /// Reads a text; as `init(path:separator:)`.
