@@ -34,7 +34,9 @@ struct CheckpointWriter {
       return folder.best
     }
     let isStepDue = options.everySteps.map { step > lastStep && step.isMultiple(of: $0) } ?? false
-    let isTimeDue = options.everySeconds.map { .now - lastTime >= .seconds($0) } ?? false
+    // Without a step in between there is nothing new to write, however short the time is.
+    let isTimeDue =
+      options.everySeconds.map { step > lastStep && .now - lastTime >= .seconds($0) } ?? false
     guard isStepDue || isTimeDue || isEpochOver else { return nil }
     return file(step: step)
   }
