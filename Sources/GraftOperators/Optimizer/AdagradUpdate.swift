@@ -53,17 +53,11 @@ struct AdagradUpdate: FloatingOperator {
   let differentiation = Differentiation.unavailable(because: "it is an optimizer's step")
 
   var samples: [OperatorSample] {
-    func sample(
-      _ name: String, step: Int64, _ attributes: [String: Attribute] = [:], error: String? = nil
-    ) -> OperatorSample {
-      OperatorSample(
-        name, attributes: attributes, inputs: OptimizerSamples.inputs(states: 1, step: step),
-        outputCount: 2, error: error)
-    }
-    return [
-      sample("first step", step: 1),
-      sample("decay", step: 5, ["rate_decay": .float(0.1), "epsilon": .float(1e-6)]),
-      sample("step 0", step: 0, error: "the step is 0"),
+    [
+      OptimizerSamples.sample("first step", states: 1, step: 1),
+      OptimizerSamples.sample(
+        "decay", states: 1, step: 5, ["rate_decay": .float(0.1), "epsilon": .float(1e-6)]),
+      OptimizerSamples.sample("step 0", states: 1, step: 0, error: "the step is 0"),
       OptimizerSamples.misfit(states: 1, step: 1),
     ]
   }

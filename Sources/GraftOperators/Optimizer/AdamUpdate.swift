@@ -23,27 +23,13 @@ struct AdamUpdate: FloatingOperator {
   let inputCount = 6...6
   let outputCount = 3...3
 
-  private struct Coefficients {
-    let beta1: Double
-    let beta2: Double
-    let epsilon: Double
-    let decay: Double
-
-    init(_ node: Node) throws {
-      beta1 = Double(try node.float("beta1", default: 0.9))
-      beta2 = Double(try node.float("beta2", default: 0.999))
-      epsilon = Double(try node.float("epsilon", default: 1e-8))
-      decay = Double(try node.float("weight_decay", default: 0))
-    }
-  }
-
   func outputTypes(_ context: TypeContext) throws -> [TensorType] {
-    _ = try Coefficients(context.node)
+    _ = try AdamCoefficients(context.node, epsilon: 1e-8)
     return try updateTypes(context, states: 2, countsSteps: true)
   }
 
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
-    let coefficients = try Coefficients(context.node)
+    let coefficients = try AdamCoefficients(context.node, epsilon: 1e-8)
     let rate = try context.learningRate(4)
     let step = Double(try context.stepNumber(5))
     let beta1 = T(coefficients.beta1)
@@ -75,22 +61,15 @@ struct AdamUpdate: FloatingOperator {
   let differentiation = Differentiation.unavailable(because: "it is an optimizer's step")
 
   var samples: [OperatorSample] {
-    func sample(
-      _ name: String, step: Int64, _ attributes: [String: Attribute] = [:], error: String? = nil
-    ) -> OperatorSample {
-      OperatorSample(
-        name, attributes: attributes, inputs: OptimizerSamples.inputs(states: 2, step: step),
-        outputCount: 3, error: error)
-    }
-    return [
-      sample("first step", step: 1),
-      sample(
-        "decay", step: 7,
+    [
+      OptimizerSamples.sample("first step", states: 2, step: 1),
+      OptimizerSamples.sample(
+        "decay", states: 2, step: 7,
         [
           "weight_decay": .float(0.1), "beta1": .float(0.8), "beta2": .float(0.9),
           "epsilon": .float(1e-6),
         ]),
-      sample("step 0", step: 0, error: "the step is 0"),
+      OptimizerSamples.sample("step 0", states: 2, step: 0, error: "the step is 0"),
       OptimizerSamples.misfit(states: 2, step: 1),
     ]
   }

@@ -24,27 +24,13 @@ struct AdamWUpdate: FloatingOperator {
   let inputCount = 6...6
   let outputCount = 3...3
 
-  private struct Coefficients {
-    let beta1: Double
-    let beta2: Double
-    let epsilon: Double
-    let decay: Double
-
-    init(_ node: Node) throws {
-      beta1 = Double(try node.float("beta1", default: 0.9))
-      beta2 = Double(try node.float("beta2", default: 0.999))
-      epsilon = Double(try node.float("epsilon", default: 1e-6))
-      decay = Double(try node.float("weight_decay", default: 0))
-    }
-  }
-
   func outputTypes(_ context: TypeContext) throws -> [TensorType] {
-    _ = try Coefficients(context.node)
+    _ = try AdamCoefficients(context.node, epsilon: 1e-6)
     return try updateTypes(context, states: 2, countsSteps: true)
   }
 
   func run<T: FloatingElement>(_ type: T.Type, _ context: KernelContext) throws {
-    let coefficients = try Coefficients(context.node)
+    let coefficients = try AdamCoefficients(context.node, epsilon: 1e-6)
     let rate = try context.learningRate(4)
     let step = try context.stepNumber(5)
     let correction =

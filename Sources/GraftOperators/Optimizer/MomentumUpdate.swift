@@ -60,18 +60,12 @@ struct MomentumUpdate: FloatingOperator {
   let differentiation = Differentiation.unavailable(because: "it is an optimizer's step")
 
   var samples: [OperatorSample] {
-    func sample(
-      _ name: String, step: Int64, _ attributes: [String: Attribute] = [:], error: String? = nil
-    ) -> OperatorSample {
-      OperatorSample(
-        name, attributes: attributes, inputs: OptimizerSamples.inputs(states: 1, step: step),
-        outputCount: 2, error: error)
-    }
-    return [
-      sample("first step", step: 1),
-      sample("dampening", step: 2, ["momentum": .float(0.5), "dampening": .float(0.25)]),
-      sample("Nesterov", step: 3, ["nesterov": .int(1)]),
-      sample("step 0", step: 0, error: "the step is 0"),
+    [
+      OptimizerSamples.sample("first step", states: 1, step: 1),
+      OptimizerSamples.sample(
+        "dampening", states: 1, step: 2, ["momentum": .float(0.5), "dampening": .float(0.25)]),
+      OptimizerSamples.sample("Nesterov", states: 1, step: 3, ["nesterov": .int(1)]),
+      OptimizerSamples.sample("step 0", states: 1, step: 0, error: "the step is 0"),
       OptimizerSamples.misfit(states: 1, step: 1),
     ]
   }

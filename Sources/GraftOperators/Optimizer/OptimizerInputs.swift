@@ -63,6 +63,22 @@ extension KernelContext {
   }
 }
 
+/// The attributes of Adam's forms.
+struct AdamCoefficients {
+  let beta1: Double
+  let beta2: Double
+  let epsilon: Double
+  let decay: Double
+
+  /// - Parameter epsilon: the default, in which the forms differ.
+  init(_ node: Node, epsilon: Float) throws {
+    beta1 = Double(try node.float("beta1", default: 0.9))
+    beta2 = Double(try node.float("beta2", default: 0.999))
+    self.epsilon = Double(try node.float("epsilon", default: epsilon))
+    decay = Double(try node.float("weight_decay", default: 0))
+  }
+}
+
 /// Inputs for the samples of optimizers' steps.
 enum OptimizerSamples {
   /// Parameter and gradient of one shape, state with numbers around 1, learning rate and, if there
@@ -74,6 +90,16 @@ enum OptimizerSamples {
     let number = step.map { [Tensor.sample([$0], [])] } ?? []
     return [.random(shape), .random(shape, seed: 1)] + state + [.sample([0.01] as [Float], [])]
       + number
+  }
+
+  /// A step of an optimizer with so many tensors of state.
+  static func sample(
+    _ name: String, states: Int, step: Int64? = nil, _ attributes: [String: Attribute] = [:],
+    error: String? = nil
+  ) -> OperatorSample {
+    OperatorSample(
+      name, attributes: attributes, inputs: inputs(states: states, step: step),
+      outputCount: 1 + states, error: error)
   }
 
   /// A gradient of another shape than the parameter's, which must be refused.

@@ -87,23 +87,16 @@ struct RMSPropUpdate: FloatingOperator {
   let differentiation = Differentiation.unavailable(because: "it is an optimizer's step")
 
   var samples: [OperatorSample] {
-    func sample(_ name: String, states: Int, _ attributes: [String: Attribute] = [:])
-      -> OperatorSample
-    {
-      OperatorSample(
-        name, attributes: attributes, inputs: OptimizerSamples.inputs(states: states),
-        outputCount: 1 + states)
-    }
     // The state of these samples is around 1: an alpha of 0.5 keeps v - a² positive.
-    var centered = sample(
+    var centered = OptimizerSamples.sample(
       "centered", states: 2, ["centered": .int(1), "alpha": .float(0.5), "epsilon": .float(0.5)])
     centered.inputs[3] = .random([3, 5], seed: 4, scale: 0.1)
-    var both = sample(
+    var both = OptimizerSamples.sample(
       "centered, momentum", states: 3, ["centered": .int(1), "momentum": .float(0.9)])
     both.inputs[3] = .random([3, 5], seed: 4, scale: 0.1)
     return [
-      sample("plain", states: 1), centered,
-      sample("momentum", states: 2, ["momentum": .float(0.9)]), both,
+      OptimizerSamples.sample("plain", states: 1), centered,
+      OptimizerSamples.sample("momentum", states: 2, ["momentum": .float(0.9)]), both,
       OptimizerSamples.misfit(states: 1),
       OperatorSample(
         "missing state", attributes: ["centered": .int(1)],
