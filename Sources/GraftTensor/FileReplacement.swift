@@ -23,14 +23,14 @@ package func replaceFile(
       fix: "Check that the folder exists and is writable and that the disk has space")
   }
   let target = try replaceableFile(at: path)
-  var template = Array((target + ".XXXXXX").utf8CString)
-  let descriptor = mkstemp(&template)
-  guard descriptor >= 0 else { throw failure("the file cannot be made") }
+  guard let (descriptor, newFile) = makeFile(beside: target) else {
+    throw failure("the file cannot be made")
+  }
   var isOpen = true
   var isDone = false
   defer {
     if isOpen { close(descriptor) }
-    if !isDone { unlink(template) }
+    if !isDone { unlink(newFile) }
   }
   try body { piece in
     guard var start = piece.baseAddress else { return }
@@ -43,13 +43,10 @@ package func replaceFile(
       left -= count
     }
   }
-  let mask = umask(0)
-  umask(mask)
-  fchmod(descriptor, 0o666 & ~mask)
   guard fsync(descriptor) == 0 else { throw failure("the file cannot be written") }
   isOpen = false
   guard close(descriptor) == 0 else { throw failure("the file cannot be written") }
-  guard rename(template, target) == 0 else { throw failure("the file cannot be put in place") }
+  guard rename(newFile, target) == 0 else { throw failure("the file cannot be put in place") }
   isDone = true
 }
 
@@ -75,6 +72,21 @@ package func replaceableFile(at path: String) throws -> String {
   }
   throw GraftError(
     .inputOutput, "the symbolic link cannot be followed", at: [path], fix: "Choose another name")
+}
+
+/// Makes a file of a new name beside `target` with the permissions of every new file; nil when that
+/// fails, with the reason in `errno`.
+///
+/// Not by `mkstemp`, whose files only their owner may read: giving them the usual permissions needs
+/// the process's mask, which cannot be asked without changing it for all threads.
+private func makeFile(beside target: String) -> (descriptor: Int32, path: String)? {
+  for _ in 0..<100 {
+    let path = target + "." + String(UInt32.random(in: .min ... .max), radix: 36)
+    let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+    if descriptor >= 0 { return (descriptor, path) }
+    guard errno == EEXIST || errno == EINTR else { return nil }
+  }
+  return nil
 }
 
 /// What a symbolic link holds.

@@ -41,6 +41,34 @@ struct FileTests {
     #expect(throws: GraftError.self) { try replace("/dev/full/a", with: "text") }
   }
 
+  @Test func `files that others make meanwhile keep the usual permissions`() async throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try replace(path("first"), with: "text")
+    let usual = try permissions(of: path("first"))
+    #expect(usual & 0o002 == 0, "the test needs a mask that keeps others from writing")
+    try await withThrowingTaskGroup { group in
+      for writer in 0..<2 {
+        group.addTask {
+          for _ in 0..<200 { try self.replace(self.path("writer\(writer)"), with: "text") }
+        }
+      }
+      group.addTask {
+        for index in 0..<2000 {
+          let other = self.path("other\(index)")
+          #expect(FileManager.default.createFile(atPath: other, contents: nil))
+          try #expect(self.permissions(of: other) & 0o002 == 0)
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try permissions(of: path("writer0")) == usual)
+  }
+
+  private func permissions(of path: String) throws -> Int {
+    let attributes = try FileManager.default.attributesOfItem(atPath: path)
+    return try #require(attributes[.posixPermissions] as? Int)
+  }
+
   @Test func `a symbolic link stays and what it points to is replaced`() throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     let manager = FileManager.default

@@ -132,15 +132,7 @@ struct FlatBufferLayout {
 
   /// Calls `sink` with consecutive pieces of the buffer.
   func write(to sink: (UnsafeRawBufferPointer) throws -> Void) throws {
-    try bytes.withUnsafeBytes { bytes in
-      var position = 0
-      for (end, tensor) in tensors {
-        try sink(UnsafeRawBufferPointer(rebasing: bytes[position..<end]))
-        try tensor.withUnalignedBytes(sink)
-        position = end
-      }
-      try sink(UnsafeRawBufferPointer(rebasing: bytes[position...]))
-    }
+    try bytes.write(with: tensors, to: sink)
   }
 
   /// Adds zeros until a multiple of `alignment` is `before` bytes ahead.

@@ -71,15 +71,7 @@ package struct ProtobufWriter {
 
   /// Calls `sink` with consecutive pieces of the message.
   package func write(to sink: (UnsafeRawBufferPointer) throws -> Void) throws {
-    try bytes.withUnsafeBytes { bytes in
-      var position = 0
-      for (end, tensor) in tensors {
-        try sink(UnsafeRawBufferPointer(rebasing: bytes[position..<end]))
-        try tensor.withUnalignedBytes(sink)
-        position = end
-      }
-      try sink(UnsafeRawBufferPointer(rebasing: bytes[position...]))
-    }
+    try bytes.write(with: tensors, to: sink)
   }
 
   private mutating func key(_ number: Int, wireType: UInt64) {

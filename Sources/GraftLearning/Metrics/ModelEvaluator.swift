@@ -27,13 +27,7 @@ package struct ModelEvaluator {
     _ model: Model, output: String? = nil, loss: Loss, like example: ExampleSet,
     givesProbabilities: Bool = false, threads: Int? = nil
   ) throws {
-    let names = model.graph.outputs.map(\.name)
-    let output = output ?? names.first ?? ""
-    guard names.contains(output) || model.graph.producers[output] != nil else {
-      throw GraftError(
-        .invalidArgument, "the model has no output '\(output)'",
-        fix: didYouMean(output, among: names) ?? "Choose one of: \(names.joined(separator: ", "))")
-    }
+    let output = try model.graph.outputName(output)
     let graph = model.graph.pruned(to: model.graph.outputs(named: output))
     let (scored, scores) =
       givesProbabilities ? try graph.takingLogarithms(of: output) : (graph, output)

@@ -115,6 +115,20 @@ struct TrainingGraph {
 }
 
 extension Graph {
+  /// The name of an output or inner value; that of the first output when nil.
+  ///
+  /// - Throws: `invalidArgument` when the graph has none of that name.
+  func outputName(_ wanted: String?) throws -> String {
+    let names = outputs.map(\.name)
+    let output = wanted ?? names.first ?? ""
+    guard names.contains(output) || producers[output] != nil else {
+      throw GraftError(
+        .invalidArgument, "the model has no output '\(output)'",
+        fix: didYouMean(output, among: names) ?? "Choose one of: \(names.joined(separator: ", "))")
+    }
+    return output
+  }
+
   /// The declared output of that name, or an inner value.
   package func outputs(named name: String) -> [Feature] {
     [outputs.first { $0.name == name } ?? Feature(name: name, type: .unknown)]

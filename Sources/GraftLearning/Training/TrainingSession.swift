@@ -65,13 +65,7 @@ public final class TrainingSession {
   ) throws {
     try optimizer.check()
     try options.check()
-    let names = model.graph.outputs.map(\.name)
-    let output = output ?? names.first ?? ""
-    guard names.contains(output) || model.graph.producers[output] != nil else {
-      throw GraftError(
-        .invalidArgument, "the model has no output '\(output)'",
-        fix: didYouMean(output, among: names) ?? "Choose one of: \(names.joined(separator: ", "))")
-    }
+    let output = try model.graph.outputName(output)
     self.source = model
     self.output = output
     self.loss = loss
