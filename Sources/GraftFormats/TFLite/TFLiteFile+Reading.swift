@@ -126,7 +126,8 @@ private struct TFLiteFileReader {
     let key = try table.string(Field.Signature.key) ?? ""
     let subgraph = Int(try table.integer(Field.Signature.subgraph, UInt32.self))
     guard subgraphs.indices.contains(subgraph) else {
-      throw GraftError(.damaged, "signature '\(key)' is of subgraph \(subgraph), which is not there")
+      throw GraftError(
+        .damaged, "signature '\(key)' is of subgraph \(subgraph), which is not there")
     }
     func names(_ field: Int) throws -> [(name: String, tensor: Int)] {
       try table.tables(field).map { entry in
@@ -169,7 +170,8 @@ private struct TFLiteFileReader {
   {
     let code = Int(try table.integer(Field.Operator.code, UInt32.self))
     guard codes.indices.contains(code) else {
-      throw GraftError(.damaged, "its kind is number \(code), and the file has \(codes.count) kinds")
+      throw GraftError(
+        .damaged, "its kind is number \(code), and the file has \(codes.count) kinds")
     }
     let offset = try table.integer(Field.Operator.largeCustomOffset, UInt64.self)
     let custom =
@@ -184,13 +186,16 @@ private struct TFLiteFileReader {
       outputs: try outputs.map {
         try $0.orThrow { GraftError(.damaged, "one of its outputs is left out") }
       },
-      intermediates: try numbers(table, Field.Operator.intermediates, tensorCount).compactMap { $0 },
+      intermediates: try numbers(table, Field.Operator.intermediates, tensorCount).compactMap {
+        $0
+      },
       options: try table.table(Field.Operator.options) ?? table.table(Field.Operator.options2),
       customOptions: custom)
   }
 
   /// A list of tensor numbers, nil for -1.
-  private func numbers(_ table: FlatBufferTable, _ field: Int, _ tensorCount: Int) throws -> [Int?] {
+  private func numbers(_ table: FlatBufferTable, _ field: Int, _ tensorCount: Int) throws -> [Int?]
+  {
     try (table.integers(field, Int32.self) ?? []).map { number in
       if number == -1 { return nil }
       guard number >= 0, number < tensorCount else {
