@@ -2,7 +2,7 @@
 ///
 /// A number with n integer bits and a sign is a whole number of 2^(n + 1 - width). Sources: gemmlowp's
 /// fixed-point design; the constants are the functions' values, rounded.
-enum FixedPointFunctions<Number: FixedWidthInteger & SignedInteger> {
+package enum FixedPointFunctions<Number: FixedWidthInteger & SignedInteger> {
   /// 1, as nearly as a number without integer bits holds it.
   static var one: Number { .max }
 
@@ -16,7 +16,7 @@ enum FixedPointFunctions<Number: FixedWidthInteger & SignedInteger> {
   }
 
   /// The product of two numbers, with the integer bits of both, rounded to nearest.
-  static func product(_ a: Number, _ b: Number) -> Number {
+  package static func product(_ a: Number, _ b: Number) -> Number {
     if a == .min, b == .min { return .max }
     let product = Int64(a) &* Int64(b)
     let half = Int64(1) << Int64(Number.bitWidth - 2)
@@ -24,7 +24,7 @@ enum FixedPointFunctions<Number: FixedWidthInteger & SignedInteger> {
   }
 
   /// x / 2^exponent, rounded to nearest.
-  static func halved(_ x: Number, _ exponent: Int) -> Number {
+  package static func halved(_ x: Number, _ exponent: Int) -> Number {
     Number(truncatingIfNeeded: roundingHalving(Int32(x), Int32(exponent)))
   }
 
@@ -38,7 +38,7 @@ enum FixedPointFunctions<Number: FixedWidthInteger & SignedInteger> {
   ///
   /// x is a multiple of a quarter and a rest from -1/4 to 0: a polynomial for the rest, and a factor
   /// e^(-2^k) for every bit of the multiple.
-  static func exp(_ x: Number, integerBits: Int) -> Number {
+  package static func exp(_ x: Number, integerBits: Int) -> Number {
     guard x != 0 else { return one }
     let fraction = fractionalBits - integerBits
     let quarter: Number = 1 << (fraction - 2)
@@ -87,14 +87,14 @@ enum FixedPointFunctions<Number: FixedWidthInteger & SignedInteger> {
   }
 
   /// 1 / (1 + e^-x); the result has no integer bits.
-  static func logistic(_ x: Number, integerBits: Int) -> Number {
+  package static func logistic(_ x: Number, integerBits: Int) -> Number {
     guard x != 0 else { return 1 << (fractionalBits - 1) }
     let positive = reciprocalOfOnePlus(exp(x > 0 ? 0 &- x : x, integerBits: integerBits))
     return x > 0 ? positive : one &- positive
   }
 
   /// The hyperbolic tangent; the result has no integer bits.
-  static func tanh(_ x: Number, integerBits: Int) -> Number {
+  package static func tanh(_ x: Number, integerBits: Int) -> Number {
     guard x != 0 else { return 0 }
     // The double of x has the same bits and one more integer bit.
     let size = oneMinusOverOnePlus(exp(x > 0 ? 0 &- x : x, integerBits: integerBits + 1))

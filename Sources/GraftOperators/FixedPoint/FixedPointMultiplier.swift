@@ -54,8 +54,8 @@ package struct FixedPointMultiplier: Sendable, Equatable {
   }
 }
 
-/// The upper 32 bits of 2 * a * b, rounded to nearest, halves away from zero; the one product that
-/// does not fit becomes the largest number.
+/// The upper 32 bits of 2 * a * b, rounded to nearest, halves up; the one product that does not fit
+/// becomes the largest number.
 @inline(__always)
 package func doublingHighProduct(_ a: Int32, _ b: Int32) -> Int32 {
   if a == .min, b == .min { return .max }
