@@ -46,6 +46,7 @@ package struct TFLiteReader {
       graph.removeUnread()
       var model = Model(graph: graph)
       model.documentation = file.description
+      try readMetadata(file, into: &model)
       return model
     }
   }

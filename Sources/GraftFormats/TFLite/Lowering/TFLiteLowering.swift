@@ -17,7 +17,9 @@ enum TFLiteLowering {
 
   /// The rules by the operator's name; names of custom operators are as the file has them.
   static let table: [String: Rule] = [
-    [:]
+    convolutions, poolings, matrixProducts, unaryFunctions, binaryFunctions, conversions,
+    reductions, reshapings, joinings, paddings, slicings, indexings, spatialRules, normalizations,
+    recurrentRules, spectralRules, detectionRules,
   ].reduce(into: [:]) { table, rules in table.merge(rules) { first, _ in first } }
 
   /// The rule for an operator: the fixed-point one where exact arithmetic is asked for and there is
