@@ -264,6 +264,11 @@ for label, dtype, zero in BYTES:
     unary("leaky_relu", "LEAKY_RELU", 2, 0.031, 0.021, zero - 3, options("LeakyReluOptions", alpha=0.17))
     unary("hard_swish", "HARD_SWISH", 1, 0.053, 0.041, zero + 3)
     unary("hard_swish_wide", "HARD_SWISH", 1, 0.23, 0.3, zero + 3)
+    if dtype == np.int8:
+        unary("exp", "EXP", 2, 0.021, 0.04, -128)
+        unary("gelu", "GELU", 2, 0.031, 0.02, -110, options("GeluOptions", approximate=False))
+        unary("gelu_approximate", "GELU", 2, 0.031, 0.02, -110, options("GeluOptions", approximate=True))
+        unary("log", "LOG", 2, 0.05, 0.03, 20)
     for name, scale, beta in [("", 0.11, 1.0), ("_small", 0.004, 1.0), ("_beta", 0.9, 1.7)]:
         case(f"softmax_{label}{name}", "SOFTMAX", 2, [Value(dtype, [6, 33], scale, zero)],
              [Value(dtype, [6, 33], 1 / 256, low)], options("SoftmaxOptions", beta=beta))

@@ -14,7 +14,13 @@ extension FixedPointLowering {
   static let functions: [String: Rule] = [
     "LOGISTIC": function(wide: "FixedPointSigmoid") { 1 / (1 + exp(-$0)) },
     "TANH": function(wide: "FixedPointTanh") { tanh($0) },
-    "ELU": function(wide: nil) { $0 < 0 ? expm1($0) : $0 },
+    "ELU": function { $0 < 0 ? expm1($0) : $0 },
+    "EXP": function { exp($0) },
+    "LOG": function { $0 > 0 ? log($0) : -.infinity },
+    "GELU": { context, operation in
+      let isApproximate = try operation.options?.bool(0) ?? false
+      try function { isApproximate ? approximateGelu($0) : gelu($0) }(&context, operation)
+    },
     "RELU": limit(.relu),
     "RELU6": limit(.relu6),
     "RELU_N1_TO_1": limit(.reluMinusOneToOne),
@@ -55,10 +61,21 @@ extension FixedPointLowering {
       let inverse = 1 / y.scale
       try context.addTable(operation, input, output) { number in
         let result = value(x.scale * Float(number - x.zeroPoint))
+        guard !result.isNaN else { return .min }
         let rounded = (result * inverse).rounded(.toNearestOrAwayFromZero)
         return Int32(min(max(rounded + Float(y.zeroPoint), -0x1p20), 0x1p20))
       }
     }
+  }
+
+  private static func gelu(_ x: Float) -> Float {
+    x * 0.5 * erfc(x * -Float(0.5.squareRoot()))
+  }
+
+  private static func approximateGelu(_ x: Float) -> Float {
+    let real = Double(x)
+    let inner = (2 / Double.pi).squareRoot() * (real + 0.044715 * real * real * real)
+    return 0.5 * x * Float(1 + Double(tanh(Float(inner))))
   }
 
   /// A rescaling within the range of an activation.
