@@ -45,14 +45,9 @@ struct FixedPointConvolution: FixedPointOperator {
         channels: geometry.groups * geometry.outputChannels)
     }
     let y = try context.output(0, as: type)
-    try context.withCentered(0, as: type, zeroPoint: sums.inputZeroPoint) { x in
-      try context.withCenteredWeights(sums.weightZeroPoint) { weights in
-        try context.withBias(sums.multipliers.count, as: sum) { bias in
-          let pass = Pass<T, S>(
-            geometry: geometry, sums: sums, x: x, weights: weights, bias: bias, y: y)
-          context.parallel(geometry.rows, cost: geometry.rowCost) { pass.run($0) }
-        }
-      }
+    try context.withOperands(sums, type, sum) { operands in
+      let pass = Pass<T, S>(geometry: geometry, operands: operands, y: y)
+      context.parallel(geometry.rows, cost: geometry.rowCost) { pass.run($0) }
     }
   }
 
@@ -95,10 +90,7 @@ struct FixedPointConvolution: FixedPointOperator {
   /// One run of the loops.
   private struct Pass<T: FixedPointElement, S: FixedPointSum> {
     let geometry: Geometry
-    let sums: FixedPointSums
-    let x: UnsafeMutablePointer<Int16>
-    let weights: UnsafeMutablePointer<Int16>
-    let bias: UnsafeMutablePointer<S>
+    let operands: FixedPointOperands<S>
     let y: UnsafeMutablePointer<T>
 
     /// Positions of one row whose patches meet each weight while it is in the cache.
@@ -136,7 +128,7 @@ struct FixedPointConvolution: FixedPointOperator {
           let ix = window.width.start(ox) + kx * window.width.dilation
           if isInside, ix >= 0, ix < window.width.input {
             let position = (image * window.height.input + iy) * window.width.input + ix
-            let source = x + position * geometry.inputChannels + group * channels
+            let source = operands.x + position * geometry.inputChannels + group * channels
             target.update(from: source, count: channels)
           } else {
             target.update(repeating: 0, count: channels)
@@ -153,22 +145,14 @@ struct FixedPointConvolution: FixedPointOperator {
       let size = geometry.patchCount
       let width = geometry.groups * geometry.outputChannels
       for channel in group * geometry.outputChannels..<(group + 1) * geometry.outputChannels {
-        let row = weights + channel * size
+        let row = operands.weights + channel * size
         for i in 0..<count {
-          let sum = S.dot(patches + i * size, row, size) &+ bias[channel]
-          y[(position + i) * width + channel] = S.output(sum, channel, sums, as: T.self)
+          let sum = S.dot(patches + i * size, row, size) &+ operands.bias[channel]
+          y[(position + i) * width + channel] = operands.output(sum, channel)
         }
       }
     }
   }
 
   var samples: [OperatorSample] { FixedPointSamples.convolution }
-}
-
-extension KernelContext {
-  /// Whether sums have 64 bits: for int16 activations, unless there is a bias of 32 bits.
-  func hasWideSums() throws -> Bool {
-    guard try input(0).elementType == .int16 else { return false }
-    return has(2) ? try input(2).elementType == .int64 : true
-  }
 }

@@ -44,14 +44,9 @@ struct FixedPointDepthwiseConvolution: FixedPointOperator {
         channels: geometry.outputChannels)
     }
     let y = try context.output(0, as: type)
-    try context.withCentered(0, as: type, zeroPoint: sums.inputZeroPoint) { x in
-      try context.withCenteredWeights(sums.weightZeroPoint) { weights in
-        try context.withBias(geometry.outputChannels, as: sum) { bias in
-          let pass = Pass<T, S>(
-            geometry: geometry, sums: sums, x: x, weights: weights, bias: bias, y: y)
-          context.parallel(geometry.rows, cost: geometry.rowCost) { pass.run($0) }
-        }
-      }
+    try context.withOperands(sums, type, sum) { operands in
+      let pass = Pass<T, S>(geometry: geometry, operands: operands, y: y)
+      context.parallel(geometry.rows, cost: geometry.rowCost) { pass.run($0) }
     }
   }
 
@@ -84,10 +79,7 @@ struct FixedPointDepthwiseConvolution: FixedPointOperator {
 
   private struct Pass<T: FixedPointElement, S: FixedPointSum> {
     let geometry: Geometry
-    let sums: FixedPointSums
-    let x: UnsafeMutablePointer<Int16>
-    let weights: UnsafeMutablePointer<Int16>
-    let bias: UnsafeMutablePointer<S>
+    let operands: FixedPointOperands<S>
     let y: UnsafeMutablePointer<T>
 
     func run(_ rows: Range<Int>) {
@@ -97,11 +89,11 @@ struct FixedPointDepthwiseConvolution: FixedPointOperator {
         for row in rows {
           let (image, oy) = row.quotientAndRemainder(dividingBy: geometry.window.height.output)
           for ox in 0..<width.output {
-            totals.update(from: bias, count: channels)
+            totals.update(from: operands.bias, count: channels)
             addTaps(totals, image, oy, ox)
             let target = y + (row * width.output + ox) * channels
             for channel in 0..<channels {
-              target[channel] = S.output(totals[channel], channel, sums, as: T.self)
+              target[channel] = operands.output(totals[channel], channel)
             }
           }
         }
@@ -118,8 +110,8 @@ struct FixedPointDepthwiseConvolution: FixedPointOperator {
           let ix = width.start(ox) + kx * width.dilation
           let position = (image * height.input + iy) * width.input + ix
           add(
-            totals, x + position * geometry.inputChannels,
-            weights + (ky * width.kernel + kx) * geometry.outputChannels)
+            totals, operands.x + position * geometry.inputChannels,
+            operands.weights + (ky * width.kernel + kx) * geometry.outputChannels)
         }
       }
     }

@@ -54,25 +54,12 @@ struct FixedPointSums {
     try context.require(2, type == .int16 ? [.int64, .int32] : [.int32])
     try requireBias(context, count: channels)
   }
-
-  /// One output of one channel.
-  @inline(__always)
-  func output<T: FixedPointElement>(_ sum: Int32, _ channel: Int, as type: T.Type) -> T {
-    T(multipliers[channel](sum) &+ outputZeroPoint, in: range)
-  }
-
-  @inline(__always)
-  func output<T: FixedPointElement>(_ sum: Int64, _ channel: Int, as type: T.Type) -> T {
-    T(multipliers[channel](sum) &+ outputZeroPoint, in: range)
-  }
 }
 
 /// The sum of products: 32 bits for 8-bit activations, 64 for 16-bit ones.
 protocol FixedPointSum: FixedWidthInteger, SignedInteger, Sendable {
   static func dot(_ a: UnsafePointer<Int16>, _ b: UnsafePointer<Int16>, _ count: Int) -> Self
-  static func output<T: FixedPointElement>(
-    _ sum: Self, _ channel: Int, _ sums: FixedPointSums, as type: T.Type
-  ) -> T
+  func scaled(by factor: FixedPointMultiplier) -> Int32
 }
 
 extension Int32: FixedPointSum {
@@ -84,9 +71,7 @@ extension Int32: FixedPointSum {
   }
 
   @inline(__always)
-  static func output<T: FixedPointElement>(
-    _ sum: Int32, _ channel: Int, _ sums: FixedPointSums, as type: T.Type
-  ) -> T { sums.output(sum, channel, as: type) }
+  func scaled(by factor: FixedPointMultiplier) -> Int32 { factor(self) }
 }
 
 extension Int64: FixedPointSum {
@@ -98,27 +83,66 @@ extension Int64: FixedPointSum {
   }
 
   @inline(__always)
-  static func output<T: FixedPointElement>(
-    _ sum: Int64, _ channel: Int, _ sums: FixedPointSums, as type: T.Type
-  ) -> T { sums.output(sum, channel, as: type) }
+  func scaled(by factor: FixedPointMultiplier) -> Int32 { factor(self) }
+}
+
+/// What the loops of an operator that sums up products read.
+struct FixedPointOperands<S: FixedPointSum> {
+  /// Input 0 and the weights, less their zero points.
+  let x: UnsafePointer<Int16>
+  let weights: UnsafePointer<Int16>
+  /// One for each output channel.
+  let bias: UnsafePointer<S>
+  fileprivate let multipliers: UnsafePointer<FixedPointMultiplier>
+  fileprivate let zeroPoint: Int32
+  fileprivate let range: FixedPointRange
+
+  /// The output of a channel for its sum, which begins with the bias.
+  @inline(__always)
+  func output<T: FixedPointElement>(_ sum: S, _ channel: Int) -> T {
+    T(sum.scaled(by: multipliers[channel]) &+ zeroPoint, in: range)
+  }
 }
 
 extension KernelContext {
-  /// The bias as numbers of the sums' type, zeros when input 2 is left out.
-  func withBias<S: FixedPointSum, R>(
-    _ channels: Int, as type: S.Type, _ body: (UnsafeMutablePointer<S>) throws -> R
-  ) throws -> R {
-    try withScratch(channels, of: S.self) { bias in
-      if !has(2) {
-        bias.update(repeating: 0, count: channels)
-      } else if try input(2).elementType == .int64 {
-        let source = try input(2, as: Int64.self)
-        for i in 0..<channels { bias[i] = S(truncatingIfNeeded: source[i]) }
-      } else {
-        let source = try input(2, as: Int32.self)
-        for i in 0..<channels { bias[i] = S(truncatingIfNeeded: source[i]) }
+  /// Whether sums have 64 bits: for int16 activations, unless there is a bias of 32 bits.
+  func hasWideSums() throws -> Bool {
+    guard try input(0).elementType == .int16 else { return false }
+    return has(2) ? try input(2).elementType == .int64 : true
+  }
+
+  /// Calls `body` with the operands, made ready in memory of the program.
+  func withOperands<T: FixedPointElement, S: FixedPointSum>(
+    _ sums: FixedPointSums, _ type: T.Type, _ sum: S.Type,
+    _ body: (FixedPointOperands<S>) throws -> Void
+  ) throws {
+    let count = sums.multipliers.count
+    try withCentered(0, as: type, zeroPoint: sums.inputZeroPoint) { x in
+      try withCenteredWeights(sums.weightZeroPoint) { weights in
+        try withScratch(count, of: S.self) { bias in
+          try loadBias(bias, count)
+          try sums.multipliers.withUnsafeBufferPointer { multipliers in
+            guard let multipliers = multipliers.baseAddress else { return }
+            try body(
+              FixedPointOperands(
+                x: x, weights: weights, bias: bias, multipliers: multipliers,
+                zeroPoint: sums.outputZeroPoint, range: sums.range))
+          }
+        }
       }
-      return try body(bias)
+    }
+  }
+
+  /// The bias, zeros when input 2 is left out.
+  private func loadBias<S: FixedPointSum>(_ bias: UnsafeMutablePointer<S>, _ count: Int) throws {
+    if !has(2) {
+      bias.update(repeating: 0, count: count)
+    } else if try input(2).elementType == .int64 {
+      let source = try input(2, as: Int64.self)
+      for i in 0..<count { bias[i] = S(truncatingIfNeeded: source[i]) }
+    } else {
+      let source = try input(2, as: Int32.self)
+      for i in 0..<count { bias[i] = S(truncatingIfNeeded: source[i]) }
     }
   }
 
@@ -140,7 +164,7 @@ extension KernelContext {
   }
 
   /// The weights (input 1), uint8 or int8, less their zero point.
-  func withCenteredWeights<R>(
+  private func withCenteredWeights<R>(
     _ zeroPoint: Int32, _ body: (UnsafeMutablePointer<Int16>) throws -> R
   ) throws -> R {
     try input(1).elementType == .uint8

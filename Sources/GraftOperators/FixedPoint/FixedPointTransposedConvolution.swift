@@ -46,17 +46,12 @@ struct FixedPointTransposedConvolution: FixedPointOperator {
         channels: geometry.channels)
     }
     let y = try context.output(0, as: type)
-    try context.withCentered(0, as: type, zeroPoint: sums.inputZeroPoint) { x in
-      try context.withCenteredWeights(sums.weightZeroPoint) { weights in
-        try context.withBias(geometry.channels, as: sum) { bias in
-          context.parallel(geometry.outputPositions, cost: geometry.positionCost) { range in
-            for position in range {
-              for channel in 0..<geometry.channels {
-                let total = geometry.sum(x, weights, position, channel, as: sum)
-                y[position * geometry.channels + channel] = S.output(
-                  total &+ bias[channel], channel, sums, as: type)
-              }
-            }
+    try context.withOperands(sums, type, sum) { operands in
+      context.parallel(geometry.outputPositions, cost: geometry.positionCost) { range in
+        for position in range {
+          for channel in 0..<geometry.channels {
+            let total = geometry.sum(operands, position, channel)
+            y[position * geometry.channels + channel] = operands.output(total, channel)
           }
         }
       }
@@ -95,15 +90,14 @@ struct FixedPointTransposedConvolution: FixedPointOperator {
     var outputPositions: Int { batch * height.input * width.input }
     var positionCost: Int { channels * height.kernel * width.kernel * inputChannels }
 
-    /// The sum over the taps that meet an output.
+    /// The bias and the sum over the taps that meet an output.
     @inline(__always)
     func sum<S: FixedPointSum>(
-      _ x: UnsafePointer<Int16>, _ weights: UnsafePointer<Int16>, _ position: Int, _ channel: Int,
-      as type: S.Type
+      _ operands: FixedPointOperands<S>, _ position: Int, _ channel: Int
     ) -> S {
       let (row, ox) = position.quotientAndRemainder(dividingBy: width.input)
       let (image, oy) = row.quotientAndRemainder(dividingBy: height.input)
-      var total: S = 0
+      var total = operands.bias[channel]
       for ky in 0..<height.kernel {
         guard let iy = source(height, oy, ky) else { continue }
         for kx in 0..<width.kernel {
@@ -111,7 +105,8 @@ struct FixedPointTransposedConvolution: FixedPointOperator {
           let tap = (channel * height.kernel + ky) * width.kernel + kx
           let place = (image * height.output + iy) * width.output + ix
           total &+= S.dot(
-            x + place * inputChannels, weights + tap * inputChannels, inputChannels)
+            operands.x + place * inputChannels, operands.weights + tap * inputChannels,
+            inputChannels)
         }
       }
       return total
