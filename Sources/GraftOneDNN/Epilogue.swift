@@ -47,7 +47,7 @@ final class Epilogue {
     if kind == GRAFT_BINARY_ADD, other.type.shape.elementCount == destination.reduce(1, *) {
       // Only at the beginning: the destination holds the other operand when the kernel starts.
       guard accumulated == nil, operands.isEmpty, other.constant == nil,
-        graft_post_operations_add_sum(handle, 1) == 0
+        graft_post_operations_add_sum(handle) == 0
       else { return false }
       accumulated = PlannedKernel.Operand(position, of: index)
       return true
