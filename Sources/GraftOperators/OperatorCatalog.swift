@@ -48,6 +48,7 @@ extension OperatorRegistry {
       DepthToSpace(),
       DepthToSpaceGradient(),
       DequantizeLinear(),
+      DetectionPostProcess(),
       Div(),
       Dropout(),
       Einsum(),
