@@ -18,6 +18,8 @@ dnnl_alg_kind_t graft_elementwise_algorithm(
   case GRAFT_ELEMENTWISE_SIGMOID: return dnnl_eltwise_logistic;
   case GRAFT_ELEMENTWISE_TANH: return dnnl_eltwise_tanh;
   case GRAFT_ELEMENTWISE_ELU: return dnnl_eltwise_elu;
+  case GRAFT_ELEMENTWISE_LINEAR: return dnnl_eltwise_linear;
+  case GRAFT_ELEMENTWISE_ROUND: return dnnl_eltwise_round;
   }
   return dnnl_alg_kind_undef;
 }

@@ -162,6 +162,8 @@ typedef enum graft_elementwise_kind {
   GRAFT_ELEMENTWISE_SIGMOID = 5,      // 1 / (1 + exp(-x))
   GRAFT_ELEMENTWISE_TANH = 6,
   GRAFT_ELEMENTWISE_ELU = 7,          // x > 0 ? x : alpha (exp(x) - 1)
+  GRAFT_ELEMENTWISE_LINEAR = 8,       // alpha x + beta
+  GRAFT_ELEMENTWISE_ROUND = 9,        // to the nearest integer, ties to even
 } graft_elementwise_kind;
 
 typedef enum graft_binary_kind {
