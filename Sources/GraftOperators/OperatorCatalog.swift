@@ -58,6 +58,7 @@ extension OperatorRegistry {
       Exp(),
       Expand(),
       EyeLike(),
+      FakeQuantize(),
       FixedPointAdd(),
       FixedPointAveragePool(),
       FixedPointConvolution(),
