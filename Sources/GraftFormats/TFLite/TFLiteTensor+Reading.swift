@@ -37,9 +37,16 @@ extension TFLiteTensor {
     }
     let open = signature.count == sizes.count ? signature : sizes
     let shape = zip(sizes, open).map { size, open in open < 0 || size < 0 ? nil : Int(size) }
-    _ = try Shape(shape.map { $0 ?? 1 }).checkedElementCount()
+    let count = try Shape(shape.map { $0 ?? 1 }).checkedElementCount()
+    guard count <= largestElementCount else {
+      throw GraftError(
+        .unsupported, "a tensor of shape \(sizes) has more than \(largestElementCount) elements")
+    }
     return shape
   }
+
+  /// A bound far above what models have, so that a damaged size does not take all memory.
+  private static let largestElementCount = 1 << 28
 
   private static func quantization(_ table: FlatBufferTable, shape: [Int?]?) throws
     -> TFLiteQuantization?
