@@ -6,7 +6,7 @@ extension TFLiteLowering {
   static let joinings: [String: Rule] = [
     "CONCATENATION": concatenation,
     "PACK": { context, operation in
-      let axis = Int(try operation.options?.integer(1, Int32.self) ?? 0)
+      let axis = try operation.int(1)
       let inputs = try operation.inputs.indices.map { try context.input($0, of: operation) }
       try context.move(inputs, to: [try context.output(0, of: operation)]) { context, values in
         let axes = try context.ints([axis])
@@ -15,7 +15,7 @@ extension TFLiteLowering {
       }
     },
     "UNPACK": { context, operation in
-      let axis = Int(try operation.options?.integer(1, Int32.self) ?? 0)
+      let axis = try operation.int(1)
       let outputs = operation.outputs.map(context.tensor)
       try context.move([try context.input(0, of: operation)], to: outputs) { context, values in
         let axes = try context.ints([axis])
@@ -51,7 +51,7 @@ extension TFLiteLowering {
   private static let concatenation: Rule = { context, operation in
     let inputs = try operation.inputs.indices.map { try context.input($0, of: operation) }
     let output = try context.output(0, of: operation)
-    var axis = Int(try operation.options?.integer(0, Int32.self) ?? 0)
+    var axis = try operation.int(0)
     let activation = try FusedActivation(operation, field: 1)
     let isChannelsFirst =
       inputs.contains(where: context.prefersChannelsFirst)
