@@ -56,7 +56,7 @@ extension TFLiteLowering {
     let isChannelsFirst =
       inputs.contains(where: context.prefersChannelsFirst)
       && inputs.allSatisfy { $0.shape?.count == 4 } && (-4..<4).contains(axis)
-    if isChannelsFirst { axis = LoweringContext.channelsFirstAxis(axis < 0 ? axis + 4 : axis) }
+    if isChannelsFirst { axis = try LoweringContext.channelsFirstAxis(axis < 0 ? axis + 4 : axis) }
     guard activation == .none else {
       let values = try inputs.map { try context.float($0, channelsFirst: isChannelsFirst) }
       return try context.store(
@@ -75,7 +75,7 @@ extension TFLiteLowering {
     let tensor = try context.input(input, of: operation)
     var axis = try context.axis(axis, of: tensor)
     let isChannelsFirst = context.prefersChannelsFirst(tensor)
-    if isChannelsFirst { axis = LoweringContext.channelsFirstAxis(axis) }
+    if isChannelsFirst { axis = try LoweringContext.channelsFirstAxis(axis) }
     let outputs = operation.outputs.map(context.tensor)
     try context.move([tensor], to: outputs, channelsFirst: isChannelsFirst) { context, values in
       guard let sizes else { return context.split(values[0], axis: axis, count: outputs.count) }

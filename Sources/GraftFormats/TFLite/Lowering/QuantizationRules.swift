@@ -39,7 +39,9 @@ extension TFLiteLowering {
     let (low, high) = (try operation.float(0), try operation.float(1))
     let bits = try operation.int(2, default: 8)
     let lowest: Float = try operation.flag(3) ? 1 : 0
-    guard (2...8).contains(bits), low <= 0, high >= 0, high > low, high - low < .infinity else {
+    guard (2...8).contains(bits), low <= 0, high >= 0, high > low, high - low < .infinity,
+      (high - low) / 256 > .leastNormalMagnitude
+    else {
       throw GraftError(.unsupported, "\(bits) bits between \(low) and \(high)")
     }
     let highest = Float((1 << bits) - 1)

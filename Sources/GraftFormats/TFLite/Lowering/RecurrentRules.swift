@@ -63,7 +63,7 @@ extension TFLiteLowering {
     guard let activation = names[try FusedActivation(operation, field: 1)] else {
       throw GraftError(.unsupported, "its activation")
     }
-    let units = try context.filterShape(try context.input(first, of: operation), rank: 2)[0]
+    let units = try context.unitCount(try context.input(first, of: operation))
     let front = try context.ints([0])
     let parts = try (first..<first + 4).map { index in
       context.add(
@@ -154,8 +154,7 @@ private struct LSTMInputs {
     guard try operation.byte(0) == 4 else {
       throw GraftError(.unsupported, "another activation than tanh")
     }
-    let units = try context.filterShape(
-      try context.input(weights + 1, of: operation), rank: 2)[0]
+    let units = try context.unitCount(try context.input(weights + 1, of: operation))
     let inner = context.initializer(try Tensor(zeros: [1, 4 * units]), named: "zeros")
     let biases = context.add(
       "Concat", [try joined(self.biases, Self.gates, units, operation, &context), inner],
@@ -191,5 +190,16 @@ private struct LSTMInputs {
     }
     let all = context.add("Concat", parts, ["axis": .int(0)])
     return context.add("Unsqueeze", [all, try context.ints([0])])
+  }
+}
+
+extension LoweringContext {
+  /// How many rows a layer's weights have.
+  fileprivate func unitCount(_ weights: TFLiteTensor) throws -> Int {
+    let count = try filterShape(weights, rank: 2)[0]
+    guard count <= 65_536 else {
+      throw GraftError(.unsupported, "a recurrent layer of \(count) units")
+    }
+    return count
   }
 }

@@ -101,7 +101,7 @@ extension TFLiteLowering {
     axes = try axes.map { try context.axis($0, of: input) }
     let isChannelsFirst =
       context.prefersChannelsFirst(input) && (Set(axes) == [1, 2] || Set(axes) == [0, 1, 2])
-    if isChannelsFirst { axes = axes.map(LoweringContext.channelsFirstAxis) }
+    if isChannelsFirst { axes = try axes.map(LoweringContext.channelsFirstAxis) }
     try context.move(
       operation, channelsFirst: isChannelsFirst, outputsChannelsFirst: false
     ) { context, value in
