@@ -18,7 +18,8 @@ extension TFLiteTensor {
     }
     isVariable = try table.bool(Field.isVariable)
     data = buffer == 0 || isVariable ? nil : buffers[buffer]
-    shape = try Self.shape(table, isConstant: data != nil)
+    let shape = try Self.shape(table, isConstant: data != nil)
+    self.shape = shape
     quantization = try table.table(Field.quantization).flatMap {
       try Self.quantization($0, shape: shape)
     }
