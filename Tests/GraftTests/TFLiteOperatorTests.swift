@@ -40,4 +40,22 @@ struct TFLiteOperatorTests {
       expectClose(outputs[output.name], expected, tolerance, "\(name), output \(index)")
     }
   }
+
+  @Test func `variables become inputs and outputs`() throws {
+    let goldens = try #require(Self.goldens)
+    let bytes = try #require(goldens["stateful model"]).values(as: UInt8.self)
+    let model = try TFLiteReader.read(bytes: bytes)
+    #expect(model.inputs.map(\.name) == ["x"])
+    #expect(model.outputs.map(\.name) == ["y", "total/next"])
+    let session = try InferenceSession(model)
+    var state: [String: Tensor] = [:]
+    for run in 0..<3 {
+      let x = try #require(goldens["stateful x\(run)"])
+      let outputs = try session.run(state.merging(["x": x]) { first, _ in first })
+      expectClose(
+        outputs["y"], goldens["stateful y\(run)"], Tolerance(absolute: 1e-6, relative: 0),
+        "run \(run)")
+      state = ["total": try #require(outputs["total/next"])]
+    }
+  }
 }

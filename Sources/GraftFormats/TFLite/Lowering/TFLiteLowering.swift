@@ -21,7 +21,7 @@ enum TFLiteLowering {
     convolutions, poolings, matrixProducts, unaryFunctions, binaryFunctions, conversions,
     reductions, reshapings, joinings, paddings, slicings, indexings, scatterRules, spatialRules,
     normalizations,
-    recurrentRules, spectralRules, detectionRules,
+    recurrentRules, variableRules, spectralRules, detectionRules,
   ].reduce(into: [:]) { table, rules in table.merge(rules) { first, _ in first } }
 
   /// The rule for an operator: the fixed-point one where exact arithmetic is asked for and there is
