@@ -12,6 +12,7 @@ final class Epilogue {
   private(set) var operands: [(operand: PlannedKernel.Operand, slot: Slot)] = []
   /// The operand, in the destination's layout, that the result is added to.
   private(set) var accumulated: PlannedKernel.Operand?
+  private var activations: [Activation] = []
 
   /// - Parameters:
   ///   - skipped: followers that the kernel does in another way.
@@ -33,6 +34,12 @@ final class Epilogue {
     -> Bool
   {
     if let steps = try Activation.steps(follower) {
+      // oneDNN takes the numbers of the first of a kind for all of them.
+      for (position, step) in steps.enumerated() {
+        let earlier = activations + steps[..<position]
+        guard earlier.allSatisfy({ $0.kind != step.kind || $0 == step }) else { return false }
+      }
+      activations += steps
       return steps.allSatisfy {
         graft_post_operations_add_elementwise(handle, $0.kind, $0.alpha, $0.beta) == 0
       }
@@ -64,7 +71,7 @@ final class Epilogue {
 }
 
 /// An activation as oneDNN knows it.
-struct Activation {
+struct Activation: Equatable {
   let kind: graft_elementwise_kind
   var alpha: Float = 0
   var beta: Float = 0
@@ -79,8 +86,9 @@ struct Activation {
     let node = follower.node
     if node.qualifiedOp == "graft.FakeQuantize" {
       let scale = try node.float("scale")
-      return [
-        Activation(GRAFT_ELEMENTWISE_LINEAR, 1 / scale, 0),
+      let factor = try node.float("factor", default: 1 / scale)
+      let scaling = factor == 1 ? [] : [Activation(GRAFT_ELEMENTWISE_LINEAR, factor, 0)]
+      return scaling + [
         Activation(
           GRAFT_ELEMENTWISE_CLIP, Float(try node.int("lowest")), Float(try node.int("highest"))),
         Activation(GRAFT_ELEMENTWISE_ROUND, 0, 0),
