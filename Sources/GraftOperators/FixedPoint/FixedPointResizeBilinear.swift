@@ -4,8 +4,8 @@ import GraftTensor
 
 /// Pictures of integers at another size, by linear interpolation between neighbours.
 ///
-/// Positions are whole numbers of 1/1024; results are rounded to nearest. Shapes: X [N, H, W, C] -> Y
-/// [N, `output_shape`, C]. Types: uint8, int8, int16. Attributes: `output_shape` (height and width), `align_corners` (0), `half_pixel_centers` (0). No
+/// Positions are whole numbers of 1/1024, for uint8 float32 numbers; results are rounded to nearest.
+/// Shapes: X [N, H, W, C] -> Y [N, `output_shape`, C]. Types: uint8, int8, int16. Attributes: `output_shape` (height and width), `align_corners` (0), `half_pixel_centers` (0). No
 /// gradient. Source: TensorFlow Lite's RESIZE_BILINEAR, reference kernel.
 struct FixedPointResizeBilinear: FixedPointOperator {
   let name = "FixedPointResizeBilinear"
@@ -39,7 +39,8 @@ struct FixedPointResizeBilinear: FixedPointOperator {
     let axes = try context.kept {
       let mode = InterpolatedAxis.Mode(
         alignsCorners: try context.node.int("align_corners", default: 0) != 0,
-        hasHalfPixelCenters: try context.node.int("half_pixel_centers", default: 0) != 0)
+        hasHalfPixelCenters: try context.node.int("half_pixel_centers", default: 0) != 0,
+        isFloat: T.elementType == .uint8)
       return (0..<2).map { InterpolatedAxis(input: shape[$0 + 1], output: size[$0], mode) }
     }
     let x = try context.input(0, as: type)
@@ -58,7 +59,8 @@ struct FixedPointResizeBilinear: FixedPointOperator {
           for c in 0..<channels {
             let corners = Corners(
               upper[left + c], lower[left + c], upper[right + c], lower[right + c])
-            target[c] = corners.mixed(v, h)
+            target[c] =
+              T.elementType == .uint8 ? corners.mixedAsFloats(v, h) : corners.mixed(v, h)
           }
         }
       }
@@ -85,6 +87,17 @@ private struct Corners<T: FixedPointElement> {
       &+ term(values.2, 1024 &- v.parts, h.parts) &+ term(values.3, v.parts, h.parts)
     return T(truncatingIfNeeded: (sum &+ (sum > 0 ? 1 << 19 : -(1 << 19))) / (1 << 20))
   }
+
+  @inline(__always)
+  func mixedAsFloats(_ v: InterpolatedAxis.Point, _ h: InterpolatedAxis.Point) -> T {
+    let (y, x) = (v.fraction, h.fraction)
+    let first = Float(values.0) * (1 - y) * (1 - x)
+    let second = Float(values.1) * y * (1 - x)
+    let third = Float(values.2) * (1 - y) * x
+    let fourth = Float(values.3) * y * x
+    let sum = (first + second + third + fourth).rounded(.toNearestOrAwayFromZero)
+    return T(truncatingIfNeeded: Int32(sum))
+  }
 }
 
 /// Between which input positions the output positions along one axis lie.
@@ -92,19 +105,25 @@ struct InterpolatedAxis {
   struct Mode {
     let alignsCorners: Bool
     let hasHalfPixelCenters: Bool
+    let isFloat: Bool
   }
 
   struct Point {
     let lower: Int
     let upper: Int
     /// How far behind the lower position, in 1/1024.
-    let parts: Int64
+    var parts: Int64 = 0
+    /// The same as a number.
+    var fraction: Float = 0
   }
 
   let points: [Point]
 
   init(input: Int, output: Int, _ mode: Mode) {
-    points = (0..<output).map { Self.point($0, input, output, mode) }
+    points = (0..<output).map {
+      mode.isFloat
+        ? Self.floatPoint($0, input, output, mode) : Self.point($0, input, output, mode)
+    }
   }
 
   private static func point(_ position: Int, _ input: Int, _ output: Int, _ mode: Mode) -> Point {
@@ -117,5 +136,20 @@ struct InterpolatedAxis {
     return Point(
       lower: min(lower, input - 1), upper: max(0, min((place + 1023) / 1024, input - 1)),
       parts: Int64(place - 1024 * lower))
+  }
+
+  private static func floatPoint(_ position: Int, _ input: Int, _ output: Int, _ mode: Mode)
+    -> Point
+  {
+    let scale =
+      mode.alignsCorners && output > 1
+      ? Float(input - 1) / Float(output - 1) : Float(input) / Float(output)
+    let place =
+      mode.hasHalfPixelCenters
+      ? (Float(position) + 0.5) * scale - 0.5 : Float(position) * scale
+    let lower = max(Int(place.rounded(.down)), 0)
+    return Point(
+      lower: min(lower, input - 1), upper: max(0, min(Int(place.rounded(.up)), input - 1)),
+      fraction: place - Float(lower))
   }
 }
