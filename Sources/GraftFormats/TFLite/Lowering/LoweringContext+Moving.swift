@@ -14,6 +14,13 @@ extension LoweringContext {
     outputsChannelsFirst: Bool? = nil,
     _ make: (inout Self, [String]) throws -> [String]
   ) throws {
+    if inputs.count == 1, outputs.count == 1, let parts = complexParts[inputs[0].index] {
+      let moved = try [parts.real, parts.imaginary].map { part in
+        kept(try make(&self, [part])[0], named: tensorNames[outputs[0].index])
+      }
+      complexParts[outputs[0].index] = (moved[0], moved[1])
+      return
+    }
     let isDirect =
       sharesQuantization(inputs + outputs) || !(inputs + outputs).contains(where: isReal)
     let values = try inputs.map { tensor in

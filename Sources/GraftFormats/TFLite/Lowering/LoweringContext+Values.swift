@@ -70,6 +70,9 @@ extension LoweringContext {
     if let constant = try constant(tensor) {
       return initializer(constant, named: tensorNames[tensor.index])
     }
+    guard complexParts[tensor.index] == nil else {
+      throw GraftError(.unsupported, "\(tensor.place) holds complex numbers")
+    }
     guard tensor.isVariable else { throw GraftError(.damaged, "nothing makes \(tensor.place)") }
     return initializer(try zeros(like: tensor), named: tensorNames[tensor.index])
   }
