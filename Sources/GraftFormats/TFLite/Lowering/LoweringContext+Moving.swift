@@ -53,6 +53,32 @@ extension LoweringContext {
     ) { context, values in [try make(&context, values[0])] }
   }
 
+  /// Refuses constants that make a value much larger than models have: a damaged size would otherwise
+  /// take all memory when the model runs.
+  func requireModest(_ sizes: [Int]) throws {
+    var count = 1
+    for size in sizes {
+      let (product, overflow) = count.multipliedReportingOverflow(by: max(0, size))
+      guard !overflow, product <= Self.largestMadeCount else {
+        throw GraftError(
+          .unsupported, "it makes more than \(Self.largestMadeCount) elements",
+          fix: "Get the file again: it may be damaged")
+      }
+      count = product
+    }
+  }
+
+  private static var largestMadeCount: Int { 1 << 26 }
+
+  /// The same for a picture or other tensor whose axes grow by constant amounts.
+  func requireModest(_ tensor: TFLiteTensor, growingBy amounts: [Int]) throws {
+    guard let shape = tensor.fixedShape, amounts.count == 2 * shape.rank else { return }
+    let grown = shape.indices.map { axis in
+      shape[axis] &+ amounts[2 * axis] &+ amounts[2 * axis + 1]
+    }
+    try requireModest(grown)
+  }
+
   /// An axis counted from the front, of a tensor whose rank must be known where it is negative.
   func axis(_ axis: Int, of tensor: TFLiteTensor) throws -> Int {
     guard let rank = tensor.shape?.count else {
