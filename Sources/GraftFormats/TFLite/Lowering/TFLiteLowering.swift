@@ -7,6 +7,7 @@ public enum TFLiteArithmetic: Sendable {
   /// As floating-point operators between DequantizeLinear and QuantizeLinear: fast, trainable.
   case float
   /// As operators on integers that repeat LiteRT's reference kernels bit by bit: for inference only.
+  /// Those that have no such form are carried over as in `float`.
   case exact
 }
 
