@@ -134,7 +134,8 @@ extension LoweringContext {
     _ value: String, as tensor: TFLiteTensor, activation: FusedActivation = .none,
     channelsFirst: Bool = false
   ) throws {
-    let float = try activated(value, activation)
+    let float =
+      activation.isImplied(by: tensor) ? value : try activated(value, activation)
     guard tensor.elementType != .float32 else {
       return bind(float, to: tensor, channelsFirst: channelsFirst)
     }
