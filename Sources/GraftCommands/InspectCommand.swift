@@ -82,7 +82,7 @@ enum InspectCommand: Command {
     var plan: [PlanListing.Step]?
 
     init(_ model: Model) {
-      format = "ONNX"
+      format = model.origin?.format ?? "ONNX"
       opset = model.originalOpset
       producer = [model.producerName, model.producerVersion].filter { !$0.isEmpty }
         .joined(separator: " ")
