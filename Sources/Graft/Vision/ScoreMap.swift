@@ -26,6 +26,11 @@ struct ScoreMap: Sendable {
     let channels = sizes.count == 2 ? 1 : sizes[isLast ? 2 : 0]
     (height, width) = isLast ? (sizes[0], sizes[1]) : (sizes[1], sizes[2])
     let cells = height * width
+    guard channels <= 256 else {
+      throw GraftError(
+        .unsupported, "a map of \(channels) classes has more than 256",
+        fix: "Choose a segmentation model with fewer classes")
+    }
     if channels == 1, sizes.count == 2, values.allSatisfy({ $0 == $0.rounded() && abs($0) < 256 }) {
       classes = values.map { max(0, Int($0)) }
       classCount = max(2, (classes.max() ?? 0) + 1)
