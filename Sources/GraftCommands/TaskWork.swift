@@ -126,7 +126,7 @@ struct TaskWork {
     isDone: () -> Bool, take: (Picture) throws -> Void
   ) throws {
     var memory = PictureMemory()
-    while !interrupt.isRequested, !isDone(), let frame = try frames.next() {
+    while let frame = try frames.next(while: { !interrupt.isRequested && !isDone() }) {
       let (answer, duration) = try ask(frame.picture, &memory)
       var record = TaskRecord(source: name, frame: frame.index, time: time(frame))
       fill(&record, frame.picture, answer, duration)

@@ -49,13 +49,17 @@ public final class VideoFrames {
   ///
   /// - Throws: `badData` when the video cannot be decoded further, `externalProgram` when the camera
   ///   cannot be read or ffmpeg is missing, `cancelled`.
-  public func next() throws -> VideoFrame? {
-    while true {
+  public func next() throws -> VideoFrame? { try next { true } }
+
+  /// The next picture; nil at the end, or when it is not wanted any more before it comes.
+  package func next(while isWanted: () -> Bool) throws -> VideoFrame? {
+    while isWanted() {
       guard !Task.isCancelled else {
         throw GraftError(.cancelled, "the work was cancelled")
       }
       if let answer = slot.take(waiting: 0.1) { return try answer.get() }
     }
+    return nil
   }
 
   /// How many pictures were dropped so far because nobody fetched them.
