@@ -96,8 +96,9 @@ public struct AudioClassifier: Sendable {
   ///
   /// - Throws: as `AudioDecoder.decode` and `classify(_:)`.
   public func classify(contentsOf url: URL) throws -> AudioClassification {
-    var check = RecordingCheck()
-    check.minimumDuration = .zero
+    // Short and silent recordings have their classes too.
+    var check = RecordingCheck(minimumDuration: .zero)
+    check.silentPeak = 0
     return try classify(AudioDecoder(sampleRate: sampleRate, check: check).decode(url))
   }
 
