@@ -18,7 +18,8 @@ enum TFLiteLowering {
   /// The rules by the operator's name; names of custom operators are as the file has them.
   static let table: [String: Rule] = [
     convolutions, poolings, matrixProducts, unaryFunctions, binaryFunctions, conversions,
-    reductions, reshapings, joinings, paddings, slicings, indexings, spatialRules, normalizations,
+    reductions, reshapings, joinings, paddings, slicings, indexings, scatterRules, spatialRules,
+    normalizations,
     recurrentRules, spectralRules, detectionRules,
   ].reduce(into: [:]) { table, rules in table.merge(rules) { first, _ in first } }
 
