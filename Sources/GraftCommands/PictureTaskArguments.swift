@@ -25,7 +25,7 @@ struct PictureTaskArguments {
         "--fit", "NAME",
         "how a picture fits into the model's input: stretch, crop (the middle) or letterbox; as the "
           + "model says, else stretch"),
-      .flag("--exact", "compute .tflite models bit by bit as TensorFlow Lite's reference does"),
+      ArithmeticOption.specification,
       .value("--threads", "N", "threads; all cores by default"),
       .value(
         "--out", "FOLDER",
@@ -79,7 +79,7 @@ struct PictureTaskArguments {
     options.allowedLabels = list(arguments, "--allow")
     options.deniedLabels = list(arguments, "--deny")
     options.threads = try arguments.threads()
-    options.arithmetic = arguments.has("--exact") ? .exact : .float
+    options.arithmetic = arguments.arithmetic
     options.labels = try arguments.string("--labels").map {
       try ClassLabels(contentsOf: URL(fileURLWithPath: $0))
     }
