@@ -158,17 +158,18 @@ private struct FrameParser {
   init(name: String) { self.name = name }
 
   mutating func append(_ bytes: UnsafeRawBufferPointer, _ body: (Picture) throws -> Void) throws {
-    var rest = bytes[...]
-    while !rest.isEmpty {
+    var position = 0
+    while position < bytes.count {
       guard let sides else {
-        if let byte = rest.popFirst() { header.append(byte) }
+        header.append(bytes[position])
+        position += 1
         try readHeader()
         continue
       }
-      let piece = rest.prefix(missing)
-      pixels.append(contentsOf: piece)
-      missing -= piece.count
-      rest = rest.dropFirst(piece.count)
+      let end = position + min(missing, bytes.count - position)
+      pixels.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[position..<end]))
+      missing -= end - position
+      position = end
       guard missing == 0 else { continue }
       let picture = Picture(sides.width, sides.height, checked: pixels, name)
       (header, pixels, self.sides) = ([], [], nil)
