@@ -14,7 +14,8 @@ struct ScoreMap: Sendable {
 
   init(_ values: [Double], _ shape: Shape, isChannelsLast: Bool, threshold: Double) throws {
     var sizes = Array(shape.dimensions)
-    while sizes.count > 2, sizes.first == 1 { sizes.removeFirst() }
+    // The batch; three sizes without one are a map of scores.
+    if sizes.count == 4 || sizes.count == 3, sizes.first == 1 { sizes.removeFirst() }
     guard sizes.count == 2 || sizes.count == 3, values.count == shape.elementCount,
       !values.isEmpty
     else {
