@@ -47,8 +47,8 @@ public final class VideoFrames {
 
   /// The next picture; nil at the end.
   ///
-  /// - Throws: `badData` when the video cannot be decoded further, `externalProgram` when the camera
-  ///   cannot be read or ffmpeg is missing, `cancelled`.
+  /// - Throws: `badData` when the video cannot be decoded further, after all pictures before that;
+  ///   `externalProgram` when the camera cannot be read or ffmpeg is missing, `cancelled`.
   public func next() throws -> VideoFrame? { try next { true } }
 
   /// The next picture; nil at the end, or when it is not wanted any more before it comes.
@@ -133,7 +133,7 @@ private final class FrameSlot: @unchecked Sendable {
         try parser.append(bytes) { try put($0) }
       }
       guard ending.status == 0 else {
-        let reason = ending.messages.last.map { FFmpeg.plain($0, input: input) }
+        let reason = ending.messages.first.map { FFmpeg.plain($0, input: input) }
         throw GraftError(
           isLive ? .externalProgram : .badData,
           (isLive ? "the camera cannot be read" : "the video cannot be decoded")
