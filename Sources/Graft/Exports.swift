@@ -4,3 +4,6 @@
 @_exported import GraftLearning
 @_exported import GraftMedia
 @_exported import GraftTensor
+
+@_exported import enum GraftFormats.TFLiteArithmetic
+@_exported import struct GraftFormats.TFLiteMetadata

@@ -4,11 +4,17 @@ import GraftFormats
 import GraftGraph
 
 extension Model {
-  /// Opens a model file; only its structure is read, weights when they are used.
+  /// Opens a model file, ONNX or TensorFlow Lite; only its structure is read, weights when they are
+  /// used.
   ///
+  /// - Parameter arithmetic: how the quantized operators of a TensorFlow Lite file compute.
   /// - Throws: `notFound`, `inputOutput`, `damaged` or `unsupported`, with the file as place.
-  public init(contentsOf url: URL) throws {
-    self = try ONNXReader.read(path: url.path)
+  public init(contentsOf url: URL, arithmetic: TFLiteArithmetic = .float) throws {
+    let isTFLite = url.pathExtension.lowercased() == "tflite" || TFLiteReader.isModel(url.path)
+    self =
+      isTFLite
+      ? try TFLiteReader.read(path: url.path, arithmetic: arithmetic)
+      : try ONNXReader.read(path: url.path)
   }
 
   /// Writes the model, replacing a file that is there only when all has been written.

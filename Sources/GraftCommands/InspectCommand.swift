@@ -15,6 +15,7 @@ enum InspectCommand: Command {
       .flag("--plan", "show the steps of a run: kernels, layouts, why no faster kernel")
     ] + SampleInputs.options + [
       .value("--threads", "N", "threads that the plan is for; all cores by default"),
+      ArithmeticOption.specification,
       .flag("--json", "print JSON"),
     ],
     example: "graft inspect mobilenet_v2.onnx --plan")
@@ -26,7 +27,7 @@ enum InspectCommand: Command {
     if ORTCheckpoint.isCheckpoint(path) {
       return try CheckpointListing(try ORTCheckpoint(path: path)).print(path, arguments, console)
     }
-    let model = try Model(contentsOf: URL(fileURLWithPath: path))
+    let model = try Model(contentsOf: URL(fileURLWithPath: path), arithmetic: arguments.arithmetic)
     let sampleInputs = try SampleInputs(arguments)
     var report = Report(model)
     let listing =
@@ -82,7 +83,7 @@ enum InspectCommand: Command {
     var plan: [PlanListing.Step]?
 
     init(_ model: Model) {
-      format = "ONNX"
+      format = model.origin?.format ?? "ONNX"
       opset = model.originalOpset
       producer = [model.producerName, model.producerVersion].filter { !$0.isEmpty }
         .joined(separator: " ")

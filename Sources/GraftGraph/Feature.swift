@@ -40,11 +40,38 @@ public enum FeatureType: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
+/// What a feature's integers stand for: `scale * (value - zeroPoint)`.
+public struct FeatureQuantization: Sendable, Hashable {
+  public var scale: Float
+  public var zeroPoint: Int
+
+  public init(scale: Float, zeroPoint: Int) {
+    self.scale = scale
+    self.zeroPoint = zeroPoint
+  }
+}
+
+/// How raw values, such as a picture's bytes, become a feature's: `(raw - mean) / deviation`.
+public struct FeatureNormalization: Sendable, Hashable {
+  /// One for all values, or one for each channel.
+  public var mean: [Float]
+  public var deviation: [Float]
+
+  public init(mean: [Float], deviation: [Float]) {
+    self.mean = mean
+    self.deviation = deviation
+  }
+}
+
 /// A named, typed input or output.
 public struct Feature: Sendable, Hashable {
   public var name: String
   public var type: FeatureType
   public var documentation: String
+  /// Nil when the values mean themselves.
+  public var quantization: FeatureQuantization?
+  /// Nil when the model does not say.
+  public var normalization: FeatureNormalization?
 
   public init(name: String, type: FeatureType, documentation: String = "") {
     self.name = name

@@ -126,7 +126,6 @@ struct CallFilesTests {
     ([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], "a PNG picture"),
     ([0xFF, 0xD8, 0xFF, 0xE0, 0, 16], "a JPEG picture"),
     (Array("A letter in Grüßen.\n".utf8), "text"),
-    ([0x1C, 0, 0, 0] + Array("TFL3".utf8), "Graft does not read TensorFlow Lite yet"),
   ])
   func `a file that is no model is called what it is`(bytes: [UInt8], text: String) async throws {
     try Data(bytes).write(to: folder.url.appending(path: "other.onnx"))

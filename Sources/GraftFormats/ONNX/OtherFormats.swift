@@ -49,7 +49,7 @@ private let knownFormats = [
     fix: "Export it with tf2onnx"),
   KnownFormat(
     name: "a TensorFlow Lite model", magic: Array("TFL3".utf8), offset: 4,
-    fix: "Graft does not read TensorFlow Lite yet: export the model to ONNX, as with tf2onnx"),
+    fix: "Open it by its path"),
   KnownFormat(
     name: "a model in ONNX Runtime's own format", magic: Array("ORTM".utf8), offset: 4,
     fix: "Use the .onnx file that it was made from"),

@@ -1,0 +1,108 @@
+import GraftDiagnostics
+import GraftGraph
+import GraftTensor
+
+extension LoweringContext {
+  /// The float value of a tensor with its axes in another order: of a constant the numbers
+  /// themselves, of another value a Transpose of it.
+  ///
+  /// - Parameter shape: what the constant's shape is seen as; its own when nil.
+  mutating func reordered(
+    _ tensor: TFLiteTensor, _ order: [Int], seenAs shape: Shape? = nil
+  ) throws -> String {
+    guard let origin = constantOrigin(of: tensor.index), let constant = try constant(tensor) else {
+      return add("Transpose", [try float(tensor)], ["perm": .ints(order)])
+    }
+    let key = "constant \(origin.index) \(order) \(shape?.description ?? "")"
+    if let known = sharedConstants[key] { return known }
+    let seen = try shape.map { try constant.reshaped(to: $0) } ?? constant
+    guard seen.shape.rank == order.count else {
+      throw GraftError(
+        .damaged, "\(tensor.place) has shape \(seen.shape), and rank \(order.count) is expected")
+    }
+    let stored = initializer(try seen.permuted(order), named: tensorNames[origin.index])
+    let value = try asFloat(stored, of: origin, order)
+    sharedConstants[key] = value
+    return value
+  }
+
+  /// Floats from a constant whose axes were put in another order.
+  private mutating func asFloat(_ value: String, of origin: TFLiteTensor, _ order: [Int]) throws
+    -> String
+  {
+    if origin.elementType == .float32 { return value }
+    let name = value + "/float"
+    if let quantization = origin.quantization, isQuantized(origin) {
+      let places = order.indices.map { axis in order.firstIndex(of: axis) ?? axis }
+      return try dequantized(value, quantization, of: origin, axisMap: places, named: name)
+    }
+    return add("Cast", [value], ["to": .int(ElementType.float32.rawValue)], named: name)
+  }
+
+  /// The bias of a layer; that of a quantized one has the scale of its products where it names none.
+  mutating func bias(
+    _ index: Int, of operation: TFLiteOperator, input: TFLiteTensor, filter: TFLiteTensor
+  ) throws -> [String] {
+    guard hasInput(index, of: operation) else { return [] }
+    let tensor = try self.input(index, of: operation)
+    guard tensor.elementType == .int32, tensor.quantization == nil,
+      let scale = input.quantization?.scales.first, let filterScales = filter.quantization?.scales
+    else { return [try float(tensor)] }
+    let quantization = TFLiteQuantization(
+      scales: filterScales.map { $0 * scale }, zeroPoints: filterScales.map { _ in 0 })
+    return [try dequantized(try stored(tensor), quantization, of: tensor)]
+  }
+
+  /// The sizes of a tensor of four axes; nil for open ones.
+  func pictureShape(_ tensor: TFLiteTensor) throws -> [Int?] {
+    let shape = tensor.shape ?? [nil, nil, nil, nil]
+    guard shape.count == 4 else {
+      throw GraftError(
+        .shapeMismatch, "\(tensor.place) has \(shape.count) axes, and four are expected")
+    }
+    return shape
+  }
+
+  /// The sizes of a constant filter, whose rank must be `rank`.
+  func filterShape(_ tensor: TFLiteTensor, rank: Int = 4) throws -> Shape {
+    guard let shape = tensor.fixedShape, shape.rank == rank, !shape.contains(0) else {
+      throw GraftError(.unsupported, "\(tensor.place) is no filter of \(rank) axes")
+    }
+    return shape
+  }
+}
+
+extension Tensor {
+  /// The same elements with the axes in another order; shared where only axes of size 1 move.
+  func permuted(_ order: [Int]) throws -> Tensor {
+    guard order.sorted() == Array(shape.indices) else {
+      throw GraftError(.damaged, "\(order) is no order of the axes of shape \(shape)")
+    }
+    let target = Shape(order.map { shape[$0] })
+    let moving = order.filter { shape[$0] != 1 }
+    if moving == moving.sorted() { return try reshaped(to: target) }
+    let width = elementType.bitWidth / 8
+    guard width > 0, elementType.bitWidth % 8 == 0 else {
+      throw GraftError(.unsupported, "elements of type \(elementType) in another order")
+    }
+    let result = try Tensor(uninitialized: target, elementType)
+    let strides = order.map { self.shape.strides[$0] * width }
+    withUnsafeBytes { source in
+      guard let base = source.baseAddress else { return }
+      var index = [Int](repeating: 0, count: target.rank)
+      var offset = 0
+      for element in 0..<target.elementCount {
+        result.mutableBytes.advanced(by: element * width)
+          .copyMemory(from: base + offset, byteCount: width)
+        for axis in index.indices.reversed() {
+          index[axis] += 1
+          offset += strides[axis]
+          if index[axis] < target[axis] { break }
+          offset -= strides[axis] * target[axis]
+          index[axis] = 0
+        }
+      }
+    }
+    return result
+  }
+}
