@@ -101,7 +101,7 @@ struct QuantizedValues {
     }
     let inputs = node.op == "Concat" ? node.inputs : [input]
     let (sources, targets) = fromInput ? (inputs, node.outputs) : (node.outputs, inputs)
-    guard let known = sources.lazy.compactMap({ quantizations[$0] }).first, !known.isPerChannel
+    guard let known = sources.compactMap({ quantizations[$0] }).first, !known.isPerChannel
     else { return }
     for target in targets where quantizations[target] == nil {
       guard let type = shapes.types[target]?.elementType, [.int8, .uint8, .int16].contains(type)
