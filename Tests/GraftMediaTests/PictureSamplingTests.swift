@@ -1,5 +1,6 @@
 import Foundation
 import GraftFormats
+import GraftGraph
 import GraftTensor
 import GraftTestSupport
 import Testing

@@ -1,4 +1,5 @@
 import Foundation
+import GraftDiagnostics
 import GraftTestSupport
 import Testing
 
