@@ -7,6 +7,7 @@ struct CallFiles {
   /// What an output holds, which decides how its name ends.
   enum Contents: String {
     case model = "onnx"
+    case liteModel = "tflite"
     case tensors = "safetensors"
     case recording = "wav"
     /// Lines that are written while the work goes on, to a file or anything else.

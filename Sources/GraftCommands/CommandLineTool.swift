@@ -6,6 +6,7 @@ public enum CommandLineTool {
   static let commands: [any Command.Type] = [
     InspectCommand.self,
     RunCommand.self,
+    ConvertCommand.self,
     TrainCommand.self,
     EvaluateCommand.self,
     PredictCommand.self,

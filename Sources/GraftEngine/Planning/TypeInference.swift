@@ -16,7 +16,7 @@ extension Graph {
   }
 
   /// The types, and the values that are the same for all inputs of these types.
-  func infer(_ inputTypes: [String: TensorType], registry: OperatorRegistry) throws -> (
+  package func infer(_ inputTypes: [String: TensorType], registry: OperatorRegistry) throws -> (
     types: [String: TensorType], values: [String: Tensor]
   ) {
     var inference = TypeInference(graph: self, inputTypes: inputTypes)

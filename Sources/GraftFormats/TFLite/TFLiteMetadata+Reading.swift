@@ -4,10 +4,10 @@ import GraftGraph
 extension TFLiteMetadata {
   /// The name of the buffer and the letters that it begins with.
   static let bufferName = "TFLITE_METADATA"
-  private static let identifier = "M001"
+  static let identifier = "M001"
 
   /// Source: the metadata schema, version 1.5, of TensorFlow Lite Support.
-  private enum Field {
+  enum Field {
     enum Model {
       static let name = 0, description = 1, version = 2, subgraphs = 3, author = 4, license = 5
       static let files = 6

@@ -33,19 +33,26 @@ enum TFLiteSchema {
     static let format = 0, size = 1, segmentsKind = 2, segments = 3, indicesKind = 4, indices = 5
   }
   enum Operator {
-    static let code = 0, inputs = 1, outputs = 2, options = 4, customOptions = 5
+    static let code = 0, inputs = 1, outputs = 2, optionsKind = 3, options = 4, customOptions = 5
     static let intermediates = 8, largeCustomOffset = 9, largeCustomSize = 10, options2 = 12
   }
 
   /// Graft's element type for the schema's number; nil for types that Graft does not have.
   static func elementType(_ number: Int8) -> ElementType? {
-    let types: [ElementType?] = [
-      .float32, .float16, .int32, .uint8, .int64, .string, .bool, .int16, .complex64, .int8,
-      .float64, .complex128, .uint64, nil, nil, .uint32, .uint16, .int4, .bfloat16, nil, .uint4,
-      .float8e4m3fn, .float8e5m2,
-    ]
-    return types.indices.contains(Int(number)) ? types[Int(number)] : nil
+    elementTypes.indices.contains(Int(number)) ? elementTypes[Int(number)] : nil
   }
+
+  /// The schema's number for an element type; nil for types that the schema does not have.
+  static func number(of type: ElementType) -> Int8? {
+    elementTypes.firstIndex(of: type).map { Int8($0) }
+  }
+
+  /// By number.
+  private static let elementTypes: [ElementType?] = [
+    .float32, .float16, .int32, .uint8, .int64, .string, .bool, .int16, .complex64, .int8,
+    .float64, .complex128, .uint64, nil, nil, .uint32, .uint16, .int4, .bfloat16, nil, .uint4,
+    .float8e4m3fn, .float8e5m2,
+  ]
 
   /// The number of the operator that means a custom one.
   static let customOperator = 32
@@ -57,6 +64,9 @@ enum TFLiteSchema {
   static func operatorName(_ code: Int) -> String {
     operatorNames.indices.contains(code) ? operatorNames[code] : "BUILTIN_\(code)"
   }
+
+  /// The number of a builtin operator; nil when there is none of that name.
+  static func operatorCode(_ name: String) -> Int? { operatorNames.firstIndex(of: name) }
 
   /// By number.
   private static let operatorNames: [String] = """

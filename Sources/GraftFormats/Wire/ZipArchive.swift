@@ -119,7 +119,7 @@ struct ZipArchive {
     }
   }
 
-  fileprivate enum Signature {
+  enum Signature {
     static let localHeader: UInt32 = 0x0403_4b50
     static let directoryEntry: UInt32 = 0x0201_4b50
     static let end: UInt32 = 0x0605_4b50

@@ -1,0 +1,52 @@
+import GraftDiagnostics
+import GraftGraph
+import GraftTensor
+
+extension TFLiteWriting {
+  static let resamplings: [String: Rule] = ["Resize": resize]
+
+  private static let resize: Rule = { context, node in
+    let input = try context.required(0, of: node)
+    let (from, to) = (try context.shape(input), try context.shape(node.outputs[0]))
+    guard from.rank == 4, from[0] == to[0], from[1] == to[1] else {
+      throw GraftError(.unsupported, "from shape \(from) to \(to); pictures can be resized")
+    }
+    guard !context.open(node.outputs[0]).contains(where: { $0 >= 2 }) else {
+      throw GraftError(.unsupported, "to an open size")
+    }
+    guard try node.int("antialias", default: 0) == 0 else {
+      throw GraftError(.unsupported, "with antialiasing")
+    }
+    let mode = try node.string("mode", default: "nearest")
+    let centers = try node.string("coordinate_transformation_mode", default: "half_pixel")
+    let isWhole = (2...3).allSatisfy { to[$0] % from[$0] == 0 }
+    let flags: [Bool]
+    switch (mode, centers) {
+    case ("linear", "half_pixel"): flags = [false, true]
+    case ("linear", "pytorch_half_pixel") where to[2] > 1 && to[3] > 1: flags = [false, true]
+    case ("linear", "align_corners"), ("nearest", "align_corners"): flags = [true, false]
+    case ("linear", "asymmetric"), ("nearest", "asymmetric"): flags = [false, false]
+    case ("nearest", "half_pixel"), ("nearest", "pytorch_half_pixel"): flags = [false, true]
+    default: throw GraftError(.unsupported, "mode '\(mode)' with '\(centers)'")
+    }
+    if mode == "nearest" {
+      // LiteRT cuts off asymmetric coordinates and otherwise rounds halves upwards. No coordinate lies
+      // between two positions when sizes are multiplied by a whole number.
+      let rounding = try node.string("nearest_mode", default: "round_prefer_floor")
+      let fits =
+        centers == "asymmetric"
+        ? rounding == "floor"
+        : rounding == "round_prefer_ceil"
+          || rounding == "round_prefer_floor" && centers != "align_corners" && isWhole
+      guard fits else { throw GraftError(.unsupported, "nearest mode '\(rounding)'") }
+    }
+    let options = TFLiteOptions.make {
+      $0.bool(mode == "linear" ? 2 : 0, flags[0])
+      $0.bool(mode == "linear" ? 3 : 1, flags[1])
+    }
+    try context.emit(
+      mode == "linear" ? "RESIZE_BILINEAR" : "RESIZE_NEAREST_NEIGHBOR",
+      [try context.tensor(input, order: [0, 2, 3, 1]), context.ints([to[2], to[3]])],
+      for: node.outputs[0], order: [0, 2, 3, 1], options: options)
+  }
+}
