@@ -2,13 +2,13 @@ import GraftDiagnostics
 import GraftGraph
 import GraftTensor
 
-/// Products of integer matrices: y = y zero point + the sum of (a - a zero point) * (b - b zero point),
-/// times a scale * b scale / y scale, rounded and limited.
+/// Products of integer matrices: y = y zero point + the sum of (a - a zero point) * (b - b zero
+/// point), times a scale * b scale / y scale, rounded and limited.
 ///
 /// Shapes: A [..., M, K], B [..., K, N] -> Y [..., M, N], where the axes in front broadcast. Types:
-/// int8, int16. Attributes: `a_scale`, `a_zero_point` (0), `b_scale`, `b_zero_point` (0), `y_scale`,
-/// `y_zero_point` (0). The factor is computed in float32. Sums of 32 bits, for int16 of 64. No
-/// gradient. Source: TensorFlow Lite's BATCH_MATMUL, reference kernel.
+/// int8, int16. Attributes: `a_scale`, `a_zero_point` (0), `b_scale`, `b_zero_point` (0),
+/// `y_scale`, `y_zero_point` (0). The factor is computed in float32. Sums of 32 bits, for int16 of
+/// 64. No gradient. Source: TensorFlow Lite's BATCH_MATMUL, reference kernel.
 struct FixedPointMatMul: FixedPointOperator {
   let name = "FixedPointMatMul"
   let inputCount = 2...2

@@ -41,7 +41,8 @@ extension FixedPointLowering {
     },
   ]
 
-  /// A function that the reference kernels compute in single precision, for every 8-bit number once.
+  /// A function that the reference kernels compute in single precision, for every 8-bit number
+  /// once.
   ///
   /// - Parameter wide: the operator for int16.
   private static func function(

@@ -7,8 +7,8 @@ import GraftTensor
 enum FixedPointLowering {
   typealias Rule = TFLiteLowering.Rule
 
-  /// The rules by the operator's name. One that throws `unsupported` leaves the operator to the rule for
-  /// floats.
+  /// The rules by the operator's name. One that throws `unsupported` leaves the operator to the
+  /// rule for floats.
   static let table: [String: Rule] = [
     convolutions, arithmetic, poolings, functions, wholes, resamplings, recurrent,
   ].reduce(into: [:]) { table, rules in table.merge(rules) { first, _ in first } }
