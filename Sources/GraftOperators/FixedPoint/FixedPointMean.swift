@@ -61,7 +61,7 @@ struct FixedPointMean: FixedPointOperator {
       var step = 1
       for axis in shape.indices.reversed() where !isReduced[axis] {
         steps[axis] = step
-        step *= shape[axis]
+        step &*= shape[axis]
       }
       self.steps = steps
       count = shape.indices.reduce(1) { isReduced[$1] ? $0 &* input.shape[$1] : $0 }

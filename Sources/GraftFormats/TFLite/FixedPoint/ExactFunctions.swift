@@ -63,9 +63,8 @@ extension FixedPointLowering {
       let inverse = 1 / y.scale
       try context.addTable(operation, input, output) { number in
         let result = value(x.scale * Float(number - x.zeroPoint))
-        guard !result.isNaN else { return .min }
         let rounded = (result * inverse).rounded(.toNearestOrAwayFromZero)
-        return Int32(min(max(rounded + Float(y.zeroPoint), -0x1p20), 0x1p20))
+        return Int32(limiting: rounded + Float(y.zeroPoint))
       }
     }
   }
