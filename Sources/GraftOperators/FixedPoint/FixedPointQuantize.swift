@@ -51,7 +51,8 @@ struct FixedPointQuantize: Operator {
   }
 
   var samples: [OperatorSample] {
-    let reals: Tensor? = .sample([-100, -0.75, -0.25, 0, 0.25, 0.74, .nan, .infinity, 1e30])
+    let reals: Tensor? = .sample(
+      [-100, -0.75, -0.25, 0, 0.25, 0.74, .nan, .infinity, 1e30] as [Float])
     func attributes(_ type: ElementType, _ zeroPoint: Int = 0) -> [String: Attribute] {
       [
         "to": .int(type.rawValue), "y_scale": .float(0.5), "y_zero_point": .int(zeroPoint),
