@@ -13,7 +13,7 @@ from flatbuffers import flexbuffers
 from ai_edge_litert import schema_py_generated as s
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
-TYPES = {"float32": 0, "float16": 1, "int32": 2, "uint8": 3, "int64": 4, "bool": 6, "int16": 7, "int8": 9}
+TYPES = {"float32": 0, "float16": 1, "int32": 2, "uint8": 3, "int64": 4, "bool": 6, "int16": 7, "int8": 9, "int4": 17}
 random = np.random.RandomState(7)
 store = {}
 
@@ -25,6 +25,8 @@ class Value:
         self.data = None if data is None else np.asarray(data)
         self.shape = list(self.data.shape) if self.data is not None else list(shape)
         self.dtype = str(self.data.dtype) if self.data is not None else dtype
+        # Two half bytes lie in one.
+        self.packed = None
         self.quant, self.constant, self.variable, self.open = quant, constant, variable, open
 
 
@@ -77,7 +79,7 @@ def model(op, inputs, outputs, options, custom=None, version=1):
                 t.quantization.scale, t.quantization.zeroPoint, t.quantization.quantizedDimension = value.quant
             if value.constant:
                 b = s.BufferT()
-                b.data = np.frombuffer(value.data.tobytes(), np.uint8)
+                b.data = value.packed if value.packed is not None else np.frombuffer(value.data.tobytes(), np.uint8)
                 m.buffers.append(b)
                 t.buffer = len(m.buffers) - 1
             number = len(g.tensors)
@@ -338,6 +340,14 @@ case("int8 depthwise of each channel", "DEPTHWISE_CONV_2D", [q((1, 6, 6, 6), "in
 weights = Value(random.randint(-127, 128, (5, 8)).astype(np.int8), quant=([0.01], [0], 0), constant=True)
 bias = c(random.randint(-500, 500, 5), np.int32, ([0.02 * 0.01], [0], 0))
 case("int8 fully connected", "FULLY_CONNECTED", [q((3, 8), "int8", 0.02, -8), weights, bias], out(3, 5, dtype="int8", quant=([0.1], [-10], 0)), ("FullyConnectedOptions", {}))
+
+halves = random.randint(-7, 8, (4, 3, 3, 2)).astype(np.int8)
+weights = Value(halves, quant=([x * 10 for x in scales(4)], [0] * 4, 0), constant=True)
+weights.dtype = "int4"
+flat = halves.reshape(-1).view(np.uint8)
+weights.packed = (flat[0::2] & 15) | (flat[1::2] << 4)
+bias = c(random.randint(-50, 50, 4), np.int32, ([0.02 * x for x in weights.quant[0]], [0] * 4, 0))
+case("int8 conv with int4 weights", "CONV_2D", [q((1, 6, 6, 2), "int8", 0.02, -8), weights, bias], out(1, 3, 3, 4, dtype="int8", quant=([0.2], [-10], 0)), ("Conv2DOptions", {"padding": SAME, "strideW": 2, "strideH": 2}))
 
 options = {"max_detections": 6, "max_classes_per_detection": 2, "detections_per_class": 3, "num_classes": 3, "y_scale": 10.0, "x_scale": 10.0, "h_scale": 5.0, "w_scale": 5.0, "nms_score_threshold": 0.2, "nms_iou_threshold": 0.4}
 grid = np.array([[0.1 + 0.2 * y, 0.1 + 0.2 * x, 0.35, 0.35] for y in range(5) for x in range(5)], np.float32)

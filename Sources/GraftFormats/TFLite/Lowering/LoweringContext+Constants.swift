@@ -71,38 +71,3 @@ extension LoweringContext {
     return shape
   }
 }
-
-extension Tensor {
-  /// The same elements with the axes in another order; shared where only axes of size 1 move.
-  func permuted(_ order: [Int]) throws -> Tensor {
-    guard order.sorted() == Array(shape.indices) else {
-      throw GraftError(.damaged, "\(order) is no order of the axes of shape \(shape)")
-    }
-    let target = Shape(order.map { shape[$0] })
-    let moving = order.filter { shape[$0] != 1 }
-    if moving == moving.sorted() { return try reshaped(to: target) }
-    let width = elementType.bitWidth / 8
-    guard width > 0, elementType.bitWidth % 8 == 0 else {
-      throw GraftError(.unsupported, "elements of type \(elementType) in another order")
-    }
-    let result = try Tensor(uninitialized: target, elementType)
-    let strides = order.map { self.shape.strides[$0] * width }
-    withUnsafeBytes { source in
-      guard let base = source.baseAddress else { return }
-      var index = [Int](repeating: 0, count: target.rank)
-      var offset = 0
-      for element in 0..<target.elementCount {
-        result.mutableBytes.advanced(by: element * width)
-          .copyMemory(from: base + offset, byteCount: width)
-        for axis in index.indices.reversed() {
-          index[axis] += 1
-          offset += strides[axis]
-          if index[axis] < target[axis] { break }
-          offset -= strides[axis] * target[axis]
-          index[axis] = 0
-        }
-      }
-    }
-    return result
-  }
-}
