@@ -1,8 +1,9 @@
 import Foundation
 import Graft
-import GraftCommands
 import GraftTestSupport
 import Testing
+
+@testable import GraftCommands
 
 /// `graft inspect` on TensorFlow Lite files.
 @Suite(.enabled(if: SharedData.isPresent, SharedData.reason))
