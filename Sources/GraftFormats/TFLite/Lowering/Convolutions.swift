@@ -15,6 +15,7 @@ extension TFLiteLowering {
           try operation.int(1, default: 1),
         ], activation: try FusedActivation(operation, field: 3))
     },
+    "CONV_3D": volumeConvolution,
     "Convolution2DTransposeBias": mediaPipeTransposedConvolution,
   ]
 
@@ -87,6 +88,32 @@ extension TFLiteLowering {
     try context.store(
       value, as: try context.output(0, of: operation),
       activation: try FusedActivation(operation, field: 4), channelsFirst: true)
+  }
+
+  /// Volumes [batch, depth, height, width, channels], filters [depth, height, width, inputs, outputs].
+  private static let volumeConvolution: Rule = { context, operation in
+    let input = try context.input(0, of: operation)
+    let filter = try context.input(1, of: operation)
+    let shape = try context.filterShape(filter, rank: 5)
+    func sizes(_ fields: [Int]) throws -> [Int] {
+      try fields.map { try operation.int($0, default: 1) }
+    }
+    var attributes: [String: Attribute] = [
+      "kernel_shape": .ints([shape[0], shape[1], shape[2]]),
+      "strides": .ints(try sizes([1, 3, 2])),
+      "dilations": .ints(try sizes([5, 7, 6])),
+    ]
+    if try operation.byte(0) == 0 { attributes["auto_pad"] = .string("SAME_UPPER") }
+    let value = context.add(
+      "Conv",
+      [
+        context.add("Transpose", [try context.float(input)], ["perm": .ints([0, 4, 1, 2, 3])]),
+        try context.reordered(filter, [4, 3, 0, 1, 2]),
+      ] + (try context.bias(2, of: operation, input: input, filter: filter)), attributes)
+    let result = try context.activated(value, try FusedActivation(operation, field: 4))
+    try context.store(
+      context.add("Transpose", [result], ["perm": .ints([0, 2, 3, 4, 1])]),
+      as: try context.output(0, of: operation))
   }
 
   /// Filters [outputs, height, width, inputs].

@@ -45,12 +45,22 @@ extension LoweringContext {
   ) throws -> [String] {
     guard hasInput(index, of: operation) else { return [] }
     let tensor = try self.input(index, of: operation)
-    guard tensor.elementType == .int32, tensor.quantization == nil,
+    guard tensor.elementType == .int32 || tensor.elementType == .int64, isQuantized(input),
       let scale = input.quantization?.scales.first, let filterScales = filter.quantization?.scales
     else { return [try float(tensor)] }
-    let quantization = TFLiteQuantization(
-      scales: filterScales.map { $0 * scale }, zeroPoints: filterScales.map { _ in 0 })
-    return [try dequantized(try stored(tensor), quantization, of: tensor)]
+    let quantization =
+      tensor.quantization
+      ?? TFLiteQuantization(
+        scales: filterScales.map { $0 * scale }, zeroPoints: filterScales.map { _ in 0 })
+    guard tensor.elementType == .int64 else {
+      return [try dequantized(try stored(tensor), quantization, of: tensor)]
+    }
+    // DequantizeLinear has no int64, which biases beside activations of 16 bits are.
+    let numbers = add(
+      "Cast", [try stored(tensor)], ["to": .int(ElementType.float32.rawValue)])
+    let shape: Shape = quantization.isPerChannel ? [quantization.scales.count] : []
+    let factor = initializer(try Tensor(quantization.scales, shape: shape), named: "scale")
+    return [add("Mul", [numbers, factor])]
   }
 
   /// The sizes of a tensor of four axes; nil for open ones.
