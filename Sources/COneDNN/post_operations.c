@@ -72,18 +72,24 @@ int graft_post_operations_add_sum(graft_post_operations *operations) {
 }
 
 int graft_post_operations_add_elementwise(
-  graft_post_operations *operations, graft_elementwise_kind kind, float alpha, float beta) {
+  graft_post_operations *operations, graft_elementwise_kind kind, float alpha, float beta,
+  float scale) {
   const dnnl_alg_kind_t algorithm = graft_elementwise_algorithm(kind, &alpha, &beta);
   if (algorithm == dnnl_alg_kind_undef) return GRAFT_INVALID_ARGUMENTS;
   if (is_full(operations)) return GRAFT_UNSUPPORTED;
 #if DNNL_VERSION_MAJOR >= 3
-  const dnnl_status_t status =
-    dnnl_post_ops_append_eltwise(operations->list, algorithm, alpha, beta);
+  const int status =
+    count(operations, dnnl_post_ops_append_eltwise(operations->list, algorithm, alpha, beta));
+  if (status != GRAFT_OK || scale == 1.0f) return status;
+  if (is_full(operations)) return GRAFT_UNSUPPORTED;
+  return count(
+    operations,
+    dnnl_post_ops_append_eltwise(operations->list, dnnl_eltwise_linear, scale, 0.0f));
 #else
-  const dnnl_status_t status =
-    dnnl_post_ops_append_eltwise(operations->list, 1.0f, algorithm, alpha, beta);
+  return count(
+    operations,
+    dnnl_post_ops_append_eltwise(operations->list, scale, algorithm, alpha, beta));
 #endif
-  return count(operations, status);
 }
 
 int graft_post_operations_add_binary(

@@ -27,13 +27,23 @@ public struct InferenceSession: Sendable {
   ///
   /// - Throws: `invalidArgument`, `typeMismatch` or `shapeMismatch` when the inputs do not fit.
   public func run(_ inputs: [String: Tensor]) throws -> [String: Tensor] {
+    try check(inputs)
+    return try plan.run(inputs, threads: threads)
+  }
+
+  /// Computes the outputs for each of several inputs, which run side by side.
+  package func run(each inputs: [[String: Tensor]]) throws -> [[String: Tensor]] {
+    try inputs.forEach(check)
+    return try plan.run(each: inputs, threads: threads)
+  }
+
+  private func check(_ inputs: [String: Tensor]) throws {
     if let unknown = inputs.keys.sorted().first(where: { !plan.accepts($0) }) {
       throw GraftError(
         .invalidArgument, "the model has no input '\(unknown)'",
         fix: didYouMean(unknown, among: plan.inputs.map(\.name))
           ?? "Give one tensor for each of: \(plan.inputs.map(\.name).joined(separator: ", "))")
     }
-    return try plan.run(inputs, threads: threads)
   }
 
   /// What a run with these inputs does, step by step.

@@ -1,23 +1,34 @@
 import Foundation
 import Graft
 
-/// `graft classify`: what pictures show.
+/// `graft classify`: what pictures show, or with a model of sound what is heard in recordings.
 enum ClassifyCommand: Command {
   static let specification = CommandSpecification(
-    name: "classify", summary: "Tell what pictures, videos and camera images show",
+    name: "classify", summary: "Tell what pictures and videos show, or what is heard in recordings",
     positionals: "INPUT...", positionalCount: 1...Int.max,
     options: PictureTaskArguments.options(threshold: nil, writesCopies: false) + [
-      .flag("--softmax", "the model gives logits: make probabilities of them")
+      .flag("--softmax", "pictures: the model gives logits: make probabilities of them"),
+      .value("--overlap", "SHARE", "recordings: what windows have in common, 0 to 0.95; 0"),
     ],
     example: "graft classify --model mobilenet.tflite --max 3 parrot.jpg",
-    notes: PictureTaskArguments.notes)
+    notes: PictureTaskArguments.notes
+      + "\nWith a model that takes sound, INPUT is a recording or a folder of recordings.")
 
   static func run(_ arguments: Arguments, _ console: Console) async throws {
-    let call = try PictureTaskCall(arguments, console, mark: "_classified", threshold: nil)
-    var options = call.arguments.task
+    let given = try PictureTaskArguments(arguments, threshold: nil)
+    var options = given.task
     options.maximumResults = options.maximumResults ?? 5
-    let classifier = try call.arguments.open {
-      try ImageClassifier($0, options: options, appliesSoftmax: arguments.has("--softmax"))
+    let model = try given.open { $0 }
+    guard model.takesPictures else {
+      let overlap = Double(try arguments.float("--overlap") ?? 0)
+      let classifier = try locating(given.model) {
+        try AudioClassifier(model, options: options, overlap: overlap)
+      }
+      return try SoundTask(classifier, given, arguments.positionals, console).run()
+    }
+    let call = try PictureTaskCall(arguments, console, mark: "_classified", threshold: nil)
+    let classifier = try locating(given.model) {
+      try ImageClassifier(model, options: options, appliesSoftmax: arguments.has("--softmax"))
     }
     try call.run(
       PictureTask(

@@ -70,9 +70,11 @@ struct CopyNames {
   let mark: String
   private var taken: Set<String> = []
 
-  init(folder: String?, mark: String) throws {
+  /// - Parameter sources: the files that the call reads.
+  init(folder: String?, mark: String, sources: [String]) throws {
     self.folder = folder
     self.mark = mark
+    taken = Set(sources.map { Self.identity(URL(fileURLWithPath: $0)) })
     guard let folder else { return }
     do {
       try FileManager.default.createDirectory(
@@ -89,16 +91,19 @@ struct CopyNames {
     let source = URL(fileURLWithPath: path)
     let stem = source.deletingPathExtension().lastPathComponent
     let place = folder.map { URL(fileURLWithPath: $0) } ?? source.deletingLastPathComponent()
-    let isBeside =
-      place.standardizedFileURL.resolvingSymlinksInPath().path
-      == source.deletingLastPathComponent().standardizedFileURL.resolvingSymlinksInPath().path
+    let isBeside = Self.identity(place) == Self.identity(source.deletingLastPathComponent())
     let base = isBeside ? stem + mark : stem
     var number = 1
     while true {
       let name = number == 1 ? "\(base).\(ending)" : "\(base)_\(number).\(ending)"
       let url = place.appending(path: name)
-      if taken.insert(url.standardizedFileURL.path).inserted { return url }
+      if taken.insert(Self.identity(url)).inserted { return url }
       number += 1
     }
+  }
+
+  /// One path for all ways to write it.
+  private static func identity(_ url: URL) -> String {
+    url.resolvingSymlinksInPath().standardizedFileURL.path
   }
 }

@@ -66,8 +66,16 @@ struct TaskResults: Encodable {
     let joints: [Point]
   }
 
+  /// A piece of a recording.
+  struct Window: Encodable {
+    /// In seconds from the recording's beginning.
+    let time: Double
+    let classes: [Class]
+  }
+
   var detections: [Box]?
   var classes: [Class]?
+  var windows: [Window]?
   var segments: [Segment]?
   var poses: [Joints]?
 }

@@ -25,7 +25,7 @@ struct PictureTaskArguments {
         "--fit", "NAME",
         "how a picture fits into the model's input: stretch, crop (the middle) or letterbox; as the "
           + "model says, else stretch"),
-      .flag("--exact", "compute .tflite models bit by bit as TensorFlow Lite's reference does"),
+      ArithmeticOption.specification,
       .value("--threads", "N", "threads; all cores by default"),
       .value(
         "--out", "FOLDER",
@@ -46,7 +46,6 @@ struct PictureTaskArguments {
     + "be used is named; the others are answered, and the call exits with its error's code."
 
   let model: String
-  let isExact: Bool
   let task: TaskOptions
   let folder: String?
   let writesCopies: Bool
@@ -57,7 +56,6 @@ struct PictureTaskArguments {
 
   init(_ arguments: Arguments, threshold: Double?) throws {
     model = try arguments.required("--model")
-    isExact = arguments.has("--exact")
     task = try Self.taskOptions(arguments, threshold: threshold)
     folder = arguments.string("--out")
     writesCopies =
@@ -81,6 +79,7 @@ struct PictureTaskArguments {
     options.allowedLabels = list(arguments, "--allow")
     options.deniedLabels = list(arguments, "--deny")
     options.threads = try arguments.threads()
+    options.arithmetic = arguments.arithmetic
     options.labels = try arguments.string("--labels").map {
       try ClassLabels(contentsOf: URL(fileURLWithPath: $0))
     }
@@ -116,7 +115,10 @@ struct PictureTaskArguments {
     var files = CallFiles()
     try files.read(model, "the model")
     let url = URL(fileURLWithPath: model)
-    let opened = try Model(contentsOf: url)
+    let opened = try Model(contentsOf: url, arithmetic: task.arithmetic)
+    guard task.arithmetic == .float || opened.origin?.format == TFLiteReader.formatName else {
+      throw UsageError("\(model): '--exact' is for .tflite models", fix: "Leave it out")
+    }
     return try locating(model) { try make(opened) }
   }
 }

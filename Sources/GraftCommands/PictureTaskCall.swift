@@ -13,7 +13,8 @@ struct PictureTaskCall {
     arguments = try PictureTaskArguments(given, threshold: threshold)
     self.console = console
     sources = try PictureSource.sources(given.positionals, mark: mark)
-    names = try CopyNames(folder: arguments.folder, mark: mark)
+    names = try CopyNames(
+      folder: arguments.folder, mark: mark, sources: sources.map(\.name))
   }
 
   func run(_ task: PictureTask) throws {

@@ -75,9 +75,13 @@ struct TaskWork {
       }
       try writer?.append(picture)
     }
-    try forEachFrame(
-      frames, path, meter, time: { Double($0.index) / rate }, isDone: { false }, take: append)
+    let result = Result {
+      try forEachFrame(
+        frames, path, meter, time: { Double($0.index) / rate }, isDone: { false }, take: append)
+    }
+    // What came before an error is kept.
     try finish(writer, copy)
+    try result.get()
     report.summary(
       meter.summary(path, task.preprocessing, dropped: 0, isInterrupted: interrupt.isRequested))
   }
@@ -104,10 +108,14 @@ struct TaskWork {
         written += 1
       }
     }
-    try forEachFrame(
-      frames, word, meter, time: { _ in elapsed() },
-      isDone: { seconds.map { elapsed() >= $0 } ?? false }, take: append)
+    let result = Result {
+      try forEachFrame(
+        frames, word, meter, time: { _ in elapsed() },
+        isDone: { seconds.map { elapsed() >= $0 } ?? false }, take: append)
+    }
+    // What came before an error, such as a camera that was taken away, is kept.
     try finish(writer, copy)
+    try result.get()
     report.summary(
       meter.summary(word, task.preprocessing, dropped: frames.droppedCount, isInterrupted: false))
   }
@@ -126,7 +134,7 @@ struct TaskWork {
     isDone: () -> Bool, take: (Picture) throws -> Void
   ) throws {
     var memory = PictureMemory()
-    while !interrupt.isRequested, !isDone(), let frame = try frames.next() {
+    while let frame = try frames.next(while: { !interrupt.isRequested && !isDone() }) {
       let (answer, duration) = try ask(frame.picture, &memory)
       var record = TaskRecord(source: name, frame: frame.index, time: time(frame))
       fill(&record, frame.picture, answer, duration)

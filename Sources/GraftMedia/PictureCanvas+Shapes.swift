@@ -84,16 +84,17 @@ extension PictureCanvas {
   ///   - opacity: 0 to 1.
   /// - Throws: `shapeMismatch` when there is not one class for each pixel.
   public mutating func tint(
-    _ classes: [Int], _ colors: [Int: PictureColor], opacity: Double = 0.5
+    _ classes: [UInt8], _ colors: [Int: PictureColor], opacity: Double = 0.5
   ) throws {
     guard classes.count == width * height else {
       throw GraftError(
         .shapeMismatch, "\(classes.count) classes do not fill \(width) x \(height) pixels")
     }
     let share = Int((256 * min(max(opacity.isFinite ? opacity : 0, 0), 1)).rounded())
+    let table = (0..<256).map { colors[$0] }
     for y in 0..<height {
       for x in 0..<width {
-        if let color = colors[classes[y * width + x]] { mix(x, y, color, share) }
+        if let color = table[Int(classes[y * width + x])] { mix(x, y, color, share) }
       }
     }
   }

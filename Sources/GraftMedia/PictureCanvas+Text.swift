@@ -54,7 +54,7 @@ extension PictureCanvas {
     let margin = 2 * scale
     let (boxWidth, boxHeight) = (size.width + 2 * margin, size.height + margin)
     let x = max(0, min(pixel(place.x, upTo: width), width - boxWidth))
-    let line = pixel(place.y, upTo: height)
+    let line = min(pixel(place.y, upTo: height), height)
     let y = !below && line >= boxHeight ? line - boxHeight : max(0, min(line, height - boxHeight))
     fill(x..<x + boxWidth, y..<y + boxHeight, color)
     self.text(text, x: x + margin, y: y + margin, color.readable, scale: scale)

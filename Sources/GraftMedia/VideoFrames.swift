@@ -47,15 +47,19 @@ public final class VideoFrames {
 
   /// The next picture; nil at the end.
   ///
-  /// - Throws: `badData` when the video cannot be decoded further, `externalProgram` when the camera
-  ///   cannot be read or ffmpeg is missing, `cancelled`.
-  public func next() throws -> VideoFrame? {
-    while true {
+  /// - Throws: `badData` when the video cannot be decoded further, after all pictures before that;
+  ///   `externalProgram` when the camera cannot be read or ffmpeg is missing, `cancelled`.
+  public func next() throws -> VideoFrame? { try next { true } }
+
+  /// The next picture; nil at the end, or when it is not wanted any more before it comes.
+  package func next(while isWanted: () -> Bool) throws -> VideoFrame? {
+    while isWanted() {
       guard !Task.isCancelled else {
         throw GraftError(.cancelled, "the work was cancelled")
       }
       if let answer = slot.take(waiting: 0.1) { return try answer.get() }
     }
+    return nil
   }
 
   /// How many pictures were dropped so far because nobody fetched them.
@@ -129,7 +133,7 @@ private final class FrameSlot: @unchecked Sendable {
         try parser.append(bytes) { try put($0) }
       }
       guard ending.status == 0 else {
-        let reason = ending.messages.last.map { FFmpeg.plain($0, input: input) }
+        let reason = ending.messages.first.map { FFmpeg.plain($0, input: input) }
         throw GraftError(
           isLive ? .externalProgram : .badData,
           (isLive ? "the camera cannot be read" : "the video cannot be decoded")
@@ -154,17 +158,18 @@ private struct FrameParser {
   init(name: String) { self.name = name }
 
   mutating func append(_ bytes: UnsafeRawBufferPointer, _ body: (Picture) throws -> Void) throws {
-    var rest = bytes[...]
-    while !rest.isEmpty {
+    var position = 0
+    while position < bytes.count {
       guard let sides else {
-        if let byte = rest.popFirst() { header.append(byte) }
+        header.append(bytes[position])
+        position += 1
         try readHeader()
         continue
       }
-      let piece = rest.prefix(missing)
-      pixels.append(contentsOf: piece)
-      missing -= piece.count
-      rest = rest.dropFirst(piece.count)
+      let end = position + min(missing, bytes.count - position)
+      pixels.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[position..<end]))
+      missing -= end - position
+      position = end
       guard missing == 0 else { continue }
       let picture = Picture(sides.width, sides.height, checked: pixels, name)
       (header, pixels, self.sides) = ([], [], nil)

@@ -12,6 +12,8 @@ final class Epilogue {
   private(set) var operands: [(operand: PlannedKernel.Operand, slot: Slot)] = []
   /// The operand, in the destination's layout, that the result is added to.
   private(set) var accumulated: PlannedKernel.Operand?
+  /// The functions added so far by their kind.
+  private var functions: [graft_elementwise_kind.RawValue: Activation] = [:]
 
   /// - Parameters:
   ///   - skipped: followers that the kernel does in another way.
@@ -29,14 +31,20 @@ final class Epilogue {
 
   deinit { graft_post_operations_free(handle) }
 
+  /// Adds all steps or none: oneDNN 2 gives all functions of one kind the parameters of the first.
+  private func add(_ steps: [Activation]) -> Bool {
+    guard steps.allSatisfy({ functions[$0.kind.rawValue] ?? $0 == $0 }) else { return false }
+    return steps.allSatisfy { step in
+      functions[step.kind.rawValue] = step
+      return graft_post_operations_add_elementwise(
+        handle, step.kind, step.alpha, step.beta, step.scale) == 0
+    }
+  }
+
   private func add(_ follower: KernelRequest.Follower, _ index: Int, _ destination: [Int]) throws
     -> Bool
   {
-    if let steps = try Activation.steps(follower) {
-      return steps.allSatisfy {
-        graft_post_operations_add_elementwise(handle, $0.kind, $0.alpha, $0.beta) == 0
-      }
-    }
+    if let steps = try Activation.steps(follower) { return add(steps) }
     guard follower.node.domain.isEmpty else { return false }
     let kinds = ["Add": GRAFT_BINARY_ADD, "Mul": GRAFT_BINARY_MULTIPLY]
     guard let kind = kinds[follower.node.op],
@@ -64,13 +72,17 @@ final class Epilogue {
 }
 
 /// An activation as oneDNN knows it.
-struct Activation {
+struct Activation: Equatable {
   let kind: graft_elementwise_kind
   var alpha: Float = 0
   var beta: Float = 0
+  /// What the result is multiplied with.
+  var scale: Float = 1
 
-  private init(_ kind: graft_elementwise_kind, _ alpha: Float, _ beta: Float) {
-    (self.kind, self.alpha, self.beta) = (kind, alpha, beta)
+  private init(
+    _ kind: graft_elementwise_kind, _ alpha: Float, _ beta: Float, scale: Float = 1
+  ) {
+    (self.kind, self.alpha, self.beta, self.scale) = (kind, alpha, beta, scale)
   }
 
   /// The activations that do what a follower does, one after the other; nil when there are none.
@@ -79,12 +91,12 @@ struct Activation {
     let node = follower.node
     if node.qualifiedOp == "graft.FakeQuantize" {
       let scale = try node.float("scale")
-      return [
-        Activation(GRAFT_ELEMENTWISE_LINEAR, 1 / scale, 0),
+      let factor = try node.float("factor", default: 1 / scale)
+      let counting = factor == 1 ? [] : [Activation(GRAFT_ELEMENTWISE_LINEAR, factor, 0)]
+      return counting + [
         Activation(
           GRAFT_ELEMENTWISE_CLIP, Float(try node.int("lowest")), Float(try node.int("highest"))),
-        Activation(GRAFT_ELEMENTWISE_ROUND, 0, 0),
-        Activation(GRAFT_ELEMENTWISE_LINEAR, scale, 0),
+        Activation(GRAFT_ELEMENTWISE_ROUND, 0, 0, scale: scale),
       ]
     }
     return try Activation(node, bounds: follower.inputs).map { [$0] }

@@ -175,21 +175,21 @@ for label, dtype, zero in BYTES + [("int16", np.int16, 0)]:
             case(f"depthwise{multiple}_{label}_{kind}", "DEPTHWISE_CONV_2D",
                  version if dtype == np.int16 else 3, [x, w, bias(x, w, 4 * multiple, btype)], [y],
                  options("DepthwiseConv2DOptions", depthMultiplier=multiple, **fields))
-    x = Value(dtype, [3, 40], xscale, zero)
+    x = Value(dtype, [150, 40], xscale, zero)
     for kind, per in [("", False), ("_channels", True)]:
         if per and dtype == np.uint8:
             continue
         w = weights(wtype, [7, 40], 7, 0, per)
         case(f"fully_connected_{label}{kind}", "FULLY_CONNECTED", 4 if not per else 12,
-             [x, w, bias(x, w, 7, btype)], [Value(dtype, [3, 7], yscale, zero)],
+             [x, w, bias(x, w, 7, btype)], [Value(dtype, [150, 7], yscale, zero)],
              options("FullyConnectedOptions", fusedActivationFunction=NONE))
     if dtype != np.int16:
         w = weights(wtype, [7, 40], 7, 0, False)
         case(f"fully_connected_{label}_no_bias", "FULLY_CONNECTED", 4, [x, w, None],
-             [Value(dtype, [3, 7], yscale, zero)],
+             [Value(dtype, [150, 7], yscale, zero)],
              options("FullyConnectedOptions", fusedActivationFunction=RELU))
-    for kind, padding, size in [("same", SAME, [8, 6]), ("valid", VALID, [9, 7])]:
-        x = Value(dtype, [1, 4, 3, 5], xscale, zero)
+    for kind, padding, size in [("same", SAME, [24, 16]), ("valid", VALID, [25, 17])]:
+        x = Value(dtype, [1, 12, 8, 5], xscale, zero)
         w = weights(wtype, [4, 3, 3, 5], 4, 0, per_channel)
         case(f"transpose_conv_{label}_{kind}", "TRANSPOSE_CONV", 3,
              [const(np.array([1] + size + [4], np.int32)), w, x, bias(x, w, 4, btype)],
@@ -201,11 +201,11 @@ for label, dtype, zero in BYTES + [("int16", np.int16, 0)]:
 for label, dtype, zero in BYTES + [("int16", np.int16, 0)]:
     small = 1e-3 if dtype == np.int16 else 1
     for op, kind in [("ADD", "AddOptions"), ("SUB", "SubOptions"), ("MUL", "MulOptions")]:
-        for shape, suffix in [([2, 3, 4, 5], ""), ([5], "_broadcast")]:
-            a = Value(dtype, [2, 3, 4, 5], 0.031 * small, zero)
+        for shape, suffix in [([4, 20, 25], ""), ([25], "_broadcast")]:
+            a = Value(dtype, [4, 20, 25], 0.031 * small, zero)
             b = Value(dtype, shape, 0.0097 * small, 0 if zero == 0 else zero + 11)
             scale = {"MUL": 0.04 * small * small * (3 if dtype == np.int16 else 1)}.get(op, 0.04 * small)
-            y = Value(dtype, [2, 3, 4, 5], scale, 0 if zero == 0 else zero - 3)
+            y = Value(dtype, [4, 20, 25], scale, 0 if zero == 0 else zero - 3)
             extra = dict(potScaleInt16=False) if op != "MUL" else {}
             case(f"{op.lower()}_{label}{suffix}", op, 2 if dtype != np.int16 or op == "MUL" else 4 if op == "ADD" else 5,
                  [a, b], [y], options(kind, fusedActivationFunction=RELU if suffix else NONE, **extra))
@@ -214,13 +214,13 @@ for op, kind in [("ADD", "AddOptions"), ("SUB", "SubOptions")]:
         a, b = Value(np.int16, [40], first), Value(np.int16, [40], second)
         case(f"{op.lower()}_int16_powers{1 if first < second else 2}", op, 2, [a, b],
              [Value(np.int16, [40], 2.0**-13)], options(kind, potScaleInt16=True))
-a, b = Value(np.int8, [3, 20], 0.031, 4), Value(np.int8, [20], 0.02, -9)
-case("squared_difference_int8", "SQUARED_DIFFERENCE", 2, [a, b], [Value(np.int8, [3, 20], 0.3, -100)],
+a, b = Value(np.int8, [100, 20], 0.031, 4), Value(np.int8, [20], 0.02, -9)
+case("squared_difference_int8", "SQUARED_DIFFERENCE", 2, [a, b], [Value(np.int8, [100, 20], 0.3, -100)],
      options("SquaredDifferenceOptions"))
 for label, dtype, zero in BYTES:
-    x = Value(dtype, [2, 3, 4, 5], 0.031, zero)
+    x = Value(dtype, [2, 20, 10, 5], 0.031, zero)
     slope = const(numbers(dtype, [1, 1, 5]), 0.011, zero + 4)
-    case(f"prelu_{label}", "PRELU", 1, [x, slope], [Value(dtype, [2, 3, 4, 5], 0.04, zero - 20)])
+    case(f"prelu_{label}", "PRELU", 1, [x, slope], [Value(dtype, [2, 20, 10, 5], 0.04, zero - 20)])
     same = [Value(dtype, [3, 20], 0.031, zero) for _ in range(3)]
     case(f"maximum_{label}", "MAXIMUM", 2, same[:2], same[2:], options("MaximumMinimumOptions"))
     case(f"minimum_{label}", "MINIMUM", 2, same[:2], same[2:], options("MaximumMinimumOptions"))
@@ -231,11 +231,11 @@ for label, dtype, zero in BYTES:
         case(f"{op.lower()}_{label}", op, 2, [a, b], [Value(np.bool_, [20, 20])], options(kind))
 for label, dtype, zero in [("int8", np.int8, -7), ("int16", np.int16, 0)]:
     scale = 0.02 if dtype == np.int8 else 3e-4
-    for first, second, shapes in [(False, False, ([2, 3, 8], [2, 8, 5])), (False, True, ([2, 3, 8], [2, 5, 8])),
-                                  (True, False, ([2, 8, 3], [2, 8, 5]))]:
+    for first, second, shapes in [(False, False, ([2, 30, 8], [2, 8, 25])), (False, True, ([2, 30, 8], [2, 25, 8])),
+                                  (True, False, ([2, 8, 30], [2, 8, 25]))]:
         a, b = Value(dtype, shapes[0], scale, zero), Value(dtype, shapes[1], scale * 1.7, zero and 4)
         case(f"batch_matmul_{label}_{int(first)}{int(second)}", "BATCH_MATMUL", 4 if dtype == np.int8 else 3, [a, b],
-             [Value(dtype, [2, 3, 5], 0.2 if dtype == np.int8 else 0.01, zero and -20)],
+             [Value(dtype, [2, 30, 25], 0.2 if dtype == np.int8 else 0.01, zero and -20)],
              options("BatchMatMulOptions", adjX=first, adjY=second))
 
 # Windows, means and sums
@@ -249,12 +249,13 @@ for label, dtype, zero in BYTES + [("int16", np.int16, 0)]:
                  options("Pool2DOptions", padding=padding, strideW=2, strideH=2, filterWidth=3,
                          filterHeight=3, fusedActivationFunction=RELU6 if kind == "valid" else NONE))
     small = 1e-3 if dtype == np.int16 else 1
-    for axes, keep, out in [([1, 2], True, [2, 1, 1, 7]), ([3], False, [2, 5, 6])]:
-        x = Value(dtype, [2, 5, 6, 7], 0.043 * small, zero)
+    for axes, keep, out in [([1, 2], True, [2, 1, 1, 300]), ([3], False, [60, 10, 5])]:
+        x = Value(dtype, [2, 2, 3, 300] if keep else [60, 10, 5, 3], 0.043 * small, zero)
         y = Value(dtype, out, 0.017 * small, 0 if zero == 0 else zero + 5)
         case(f"mean_{label}_{len(axes)}", "MEAN", 3 if dtype == np.int16 else 2,
              [x, const(np.array(axes, np.int32))], [y], options("ReducerOptions", keepDims=keep))
-        if dtype != np.int16:
+        # The reference kernel of SUM for int8 gives numbers far from the sum.
+        if dtype == np.uint8:
             y = Value(dtype, out, 0.4, zero + 5)
             case(f"sum_{label}_{len(axes)}", "SUM", 2, [x, const(np.array(axes, np.int32))], [y],
                  options("ReducerOptions", keepDims=keep))
@@ -309,8 +310,8 @@ for label, dtype, zero, scale in TYPES:
     for other, odtype, ozero, oscale in TYPES:
         if (label, other) in [("uint8", "int16"), ("int16", "uint8")]:
             continue
-        case(f"quantize_{label}_{other}", "QUANTIZE", 2, [Value(dtype, [200], scale, zero)],
-             [Value(odtype, [200], oscale * 1.3, ozero + (3 if ozero else 0))], options("QuantizeOptions"))
+        case(f"quantize_{label}_{other}", "QUANTIZE", 2, [Value(dtype, [2000], scale, zero)],
+             [Value(odtype, [2000], oscale * 1.3, ozero + (3 if ozero else 0))], options("QuantizeOptions"))
 parts = [Value(np.uint8, [2, 3, 4], 0.03, 121), Value(np.uint8, [2, 2, 4], 0.05, 100),
          Value(np.uint8, [2, 1, 4], 0.02, 30)]
 case("concatenation_uint8", "CONCATENATION", 2, parts, [Value(np.uint8, [2, 6, 4], 0.05, 100)],

@@ -40,10 +40,16 @@ struct HeadCommandTests {
     return object["accuracy"] as? Double ?? .nan
   }
 
-  @Test(arguments: ["logistic", "mean"])
-  func `a classifier on features is chosen, kept, measured and asked`(kind: String) async throws {
+  @Test(arguments: [
+    ("logistic", "logistic regression"), ("linear", "least squares"),
+    ("mean", "nearest class mean"),
+    ("knn", "k-NN"), ("mlp", "multilayer perceptron"), ("auto", ""),
+  ])
+  func `a classifier on features is chosen, kept, measured and asked`(
+    kind: String, name: String
+  ) async throws {
     let console = await train(["--head", kind, "--features", "flat", "hidden", "--no-mirrors"])
-    #expect(console.output.contains("Chosen: "), "\(console.output)")
+    #expect(console.output.contains("Chosen: \(name)"), "\(console.output)")
     #expect(console.output.contains("validation: accuracy "))
     let history = try RunHistory(contentsOf: folder)
     #expect(history.outcome == .done && history.epochs.isEmpty)

@@ -46,21 +46,17 @@ struct KillTests {
         "--augment", "flip,rotation=20,noise=0.05", "--picture-values", "signed", "--last-batch",
         "wrap", "--checkpoint-every", "1", "--seed", "9",
       ], seed: 13, kills: 3, usesPictures: true),
+    // It has no checkpoints: its fit begins anew.
+    Kind(
+      name: "a classifier on features",
+      words: ["--head", "mlp", "--features", "hidden", "--no-mirrors", "--seed", "3"], seed: 14,
+      kills: 2),
   ]
-
-  /// The program beside the one that runs the tests.
-  private static let program: URL = {
-    let path = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-    let own = path.isEmpty ? CommandLine.arguments[0] : path
-    return URL(fileURLWithPath: own).deletingLastPathComponent().appending(path: "graft")
-  }()
 
   private let training: SmallTraining
 
   init() throws {
-    try #require(
-      FileManager.default.isExecutableFile(atPath: Self.program.path),
-      "the program is not built: \(Self.program.path)")
+    try #require(RunningProgram.isBuilt, "the program is not built: \(RunningProgram.url.path)")
     training = try SmallTraining(examples: 26)
     try SmallTraining.writePictures(count: 7, seed: 3, to: pictures)
     try SmallTraining.writePictures(count: 2, seed: 4, to: validationPictures)
@@ -82,25 +78,12 @@ struct KillTests {
   private func run(_ words: [String], ending signal: Int32 = 0, after delay: Duration = .zero)
     async throws -> (status: Int32, messages: String)
   {
-    let process = Process()
-    process.executableURL = Self.program
-    process.arguments = words
-    let messages = training.path("messages-\(UUID().uuidString)")
-    try Data().write(to: URL(fileURLWithPath: messages))
-    let file = try FileHandle(forWritingTo: URL(fileURLWithPath: messages))
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = file
-    try process.run()
+    let program = try RunningProgram(words)
     if signal != 0 {
       try await Task.sleep(for: delay)
-      kill(process.processIdentifier, signal)
+      program.send(signal)
     }
-    process.waitUntilExit()
-    try file.close()
-    let text = (try? String(contentsOfFile: messages, encoding: .utf8)) ?? ""
-    let wasKilled = process.terminationReason == .uncaughtSignal
-    return (wasKilled ? -process.terminationStatus : process.terminationStatus, text)
+    return (try await program.end(), program.messages)
   }
 
   private func result(_ run: String) throws -> (parameters: Data, model: Data, losses: [Double]) {

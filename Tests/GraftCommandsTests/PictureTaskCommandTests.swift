@@ -164,6 +164,25 @@ struct PictureTaskCommandTests {
     #expect(!exists("street_classified.png") && exists("street_pose.png"))
   }
 
+  @Test func `recordings are classified where the model takes sound`() async throws {
+    var builder = GraphBuilder()
+    _ = builder.input(
+      Feature(name: "sound", type: .tensor(.float32, shape: [.fixed(1), .fixed(4)])))
+    builder.output(
+      builder.add("Abs", ["sound"], named: "y"),
+      .tensor(.float32, shape: [.fixed(1), .fixed(4)]))
+    try Model(graph: builder.graph).write(to: folder.url.appending(path: "sound.onnx"))
+    try Recording(samples: [0.5, 0, 0.25, 0, 0, 0, 0.75, 0], sampleRate: 16_000, name: "a")
+      .write(to: folder.url.appending(path: "a.wav"))
+    let words = ["classify", "--model", path("sound.onnx"), "--max", "2", path("a.wav")]
+    #expect(await run(words).output == "\(path("a.wav")): 2 0.500, 0 0.250 (mean of 2 windows)\n")
+    let object = try objects(await run(words + ["--json"]).output)[0]
+    let windows = try #require(object["windows"] as? [[String: Any]])
+    #expect(windows.map { $0["time"] as? Double } == [0, 0.00025])
+    let console = await run(words + ["--overlap", "2"], code: 64)
+    #expect(console.diagnostics.contains("cannot overlap by 2"))
+  }
+
   // MARK: Videos
 
   @Test func `a video goes out as a video`() async throws {

@@ -86,12 +86,27 @@ struct TrainingArgumentsTests {
       ])
   }
 
+  @Test func `further losses are added with their weights`() throws {
+    #expect(
+      try TrainingArguments.loss(
+        arguments("--add-loss mse,weight=0.5,output=age,target=ages --add-loss l1,output=hidden")
+      ).name == "cross entropy + mean squared error + mean absolute error")
+    let term = try AddedLoss.term("bce,target=t, weight=-2")
+    #expect(term.weight == -2 && term.target == "t" && term.output == nil)
+    #expect(try AddedLoss.term("l1").weight == 1)
+  }
+
   @Test(arguments: [
     ("--optimizer adm", "Did you mean 'adam'?"),
     ("--optimizer sgd --alpha 0.5", "'--alpha' belongs to the optimizer rmsprop, not to sgd"),
     ("--nesterov", "'--nesterov' belongs to the optimizer sgd, not to adamw"),
     ("--momentum 0.9", "belongs to the optimizer sgd or rmsprop, not to adamw"),
     ("--loss mse --label-smoothing 0.1", "belongs to the loss cross-entropy, not to mse"),
+    ("--add-loss msee", "'msee' is no value for '--add-loss'. Did you mean 'mse'?"),
+    ("--add-loss mse,wieght=2", "Did you mean 'weight'?"),
+    ("--add-loss mse,weight=x", "Give a number as the weight"),
+    ("--add-loss mse,weight=1,weight=2", "Give 'weight' once"),
+    ("--add-loss mse,output=", "'mse,output=' is no value for '--add-loss'"),
     ("--schedule cosine", "the option '--schedule-steps' is missing"),
     ("--schedule exponential", "the option '--schedule-factor' is missing"),
     ("--schedule multi-step", "the option '--schedule-milestones' is missing"),

@@ -106,29 +106,31 @@ private let transpositions = [
     [
       transpose("x", "a"), transpose("a", "b"), node("Relu", ["a"], "y"), node("Abs", ["b"], "z"),
     ], outputs: ["y", "z"],
-    expected: ["Transpose(x) -> a", "Relu(a) -> y", "Abs(x) -> z"]),
+    expected: ["Relu(x) -> y/moved", "Transpose(y/moved) -> y", "Abs(x) -> z"]),
   PassCase(
     "element-wise nodes between", [2, 3, 4],
     [
       transpose("x", "a", [0, 2, 1]), node("Relu", ["a"], "b"), node("Mul", ["two", "b"], "c"),
       node("Clip", ["c", "low", "two"], "d"), transpose("d", "y", [0, 2, 1]),
     ], constants: ["two": number(2), "low": number(0.5, [1])],
-    expected: ["Relu(x) -> b", "Mul(two, b) -> c", "Clip(c, low, two) -> y"]),
+    expected: [
+      "Relu(x) -> b/moved", "Mul(two, b/moved) -> c/moved", "Clip(c/moved, low, two) -> y",
+    ]),
   PassCase(
     "element-wise nodes between, a transposition left", [2, 3, 4],
     [
       transpose("x", "a", [1, 2, 0]), node("Relu", ["a"], "b"), transpose("b", "y", [0, 2, 1]),
-    ], expected: ["Relu(x) -> b", "Transpose(b) [1, 0, 2] -> y"]),
+    ], expected: ["Relu(x) -> b/moved", "Transpose(b/moved) [1, 0, 2] -> y"]),
   PassCase(
     "a value between with another reader", [2, 3],
     [
       transpose("x", "a"), node("Relu", ["a"], "b"), transpose("b", "y"), node("Abs", ["b"], "z"),
     ], outputs: ["y", "z"],
-    expected: ["Transpose(x) -> a", "Relu(a) -> b", "Transpose(b) -> y", "Abs(b) -> z"]),
+    expected: ["Relu(x) -> y", "Abs(y) -> z/moved", "Transpose(z/moved) -> z"]),
   PassCase(
     "a wanted value between", [2, 3],
     [transpose("x", "a"), node("Relu", ["a"], "b"), transpose("b", "y")], outputs: ["b", "y"],
-    expected: ["Transpose(x) -> a", "Relu(a) -> b", "Transpose(b) -> y"]),
+    expected: ["Relu(x) -> y", "Transpose(y) -> b"]),
   PassCase(
     "the first one wanted", [2, 3],
     [transpose("x", "a"), node("Relu", ["a"], "b"), transpose("b", "y")], outputs: ["a", "y"],
@@ -146,7 +148,68 @@ private let transpositions = [
   PassCase(
     "a value twice", [2, 3],
     [transpose("x", "a"), node("Mul", ["a", "a"], "b"), transpose("b", "y")],
-    expected: ["Transpose(x) -> a", "Mul(a, a) -> b", "Transpose(b) -> y"]),
+    expected: ["Mul(x, x) -> y"]),
+  PassCase(
+    "two values transposed alike", [2, 3],
+    [
+      transpose("x", "a"), node("Abs", ["x"], "b"), transpose("b", "c"),
+      node("Add", ["a", "c"], "y"),
+    ], expected: ["Abs(x) -> b", "Add(x, b) -> y/moved", "Transpose(y/moved) -> y"]),
+  PassCase(
+    "a constant that broadcasts", [2, 3, 4],
+    [
+      transpose("x", "a", [0, 2, 1]), node("Mul", ["a", "v"], "b"),
+      transpose("b", "y", [0, 2, 1]),
+    ], constants: ["v": try? Tensor([1, 2, 3] as [Float])],
+    expected: ["Mul(x, v/moved) -> y"]),
+  PassCase(
+    "joined along an axis", [2, 3, 4],
+    [
+      transpose("x", "a", [0, 2, 1]),
+      Node("Concat", inputs: ["a", "a"], outputs: ["b"], attributes: ["axis": .int(-1)]),
+      transpose("b", "y", [0, 2, 1]),
+    ], expected: ["Concat(x, x) -> y"]),
+  PassCase(
+    "padded", [2, 3, 4],
+    [
+      transpose("x", "a", [0, 2, 1]), node("Pad", ["a", "p"], "b"), transpose("b", "y", [0, 2, 1]),
+    ], constants: ["p": sizes(0, 1, 2, 0, 3, 4)], expected: ["Pad(x, p/moved) -> y"]),
+  PassCase(
+    "cut", [2, 3, 4],
+    [
+      transpose("x", "a", [0, 2, 1]), node("Slice", ["a", "s", "e", "axes"], "b"),
+      transpose("b", "y", [0, 2, 1]),
+    ], constants: ["s": sizes(1), "e": sizes(3), "axes": sizes(-1)],
+    expected: ["Slice(x, s, e, axes/moved) -> y"]),
+  PassCase(
+    "split", [2, 3, 4],
+    [
+      transpose("x", "a", [0, 2, 1]),
+      Node(
+        "Split", inputs: ["a"], outputs: ["b", "c"],
+        attributes: ["axis": .int(1), "num_outputs": .int(2)]),
+      transpose("b", "y", [0, 2, 1]), transpose("c", "z", [0, 2, 1]),
+    ], outputs: ["y", "z"], expected: ["Split(x) -> y, z"]),
+  PassCase(
+    "averaged over what stands last then", [2, 3, 4],
+    [transpose("x", "a", [0, 2, 1]), node("ReduceMean", ["a", "axes"], "y")],
+    constants: ["axes": sizes(1)], tolerance: 1e-6,
+    expected: ["ReduceMean(x, axes/moved) -> y/moved", "Transpose(y/moved) [0, 2, 1] -> y"]),
+  PassCase(
+    "averaged away", [2, 3, 4],
+    [
+      transpose("x", "a", [0, 2, 1]),
+      Node(
+        "ReduceMean", inputs: ["a", "axes"], outputs: ["y"], attributes: ["keepdims": .int(0)]),
+    ], constants: ["axes": sizes(1)], tolerance: 1e-6,
+    expected: ["ReduceMean(x, axes/moved) -> y"]),
+  PassCase(
+    "made larger", [1, 2, 2, 3],
+    [
+      transpose("x", "a", [0, 3, 1, 2]), node("Resize", ["a", "", "f"], "b"),
+      transpose("b", "y", [0, 2, 3, 1]),
+    ], constants: ["f": try? Tensor([1, 1, 2, 3] as [Float])], tolerance: 1e-6,
+    expected: ["Resize(x, , f/moved) -> y"]),
 ]
 
 private let reshapes = [

@@ -98,6 +98,61 @@ struct FieldTests {
     #expect(session.changedParameters.keys == ["w"])
   }
 
+  /// Slow and fast movements of three axes over 20 steps.
+  @Test func `a convolution, an LSTM and a dense layer train together`() throws {
+    let model = Model(
+      graph: Graph(
+        inputs: [input([.named("N"), .fixed(3), .fixed(20)])],
+        outputs: [Feature(name: "y", type: .unknown)],
+        nodes: [
+          Node(
+            "Conv", inputs: ["x", "filters"], outputs: ["c"], attributes: ["strides": .ints([2])]),
+          Node("Relu", inputs: ["c"], outputs: ["r"]),
+          Node(
+            "Transpose", inputs: ["r"], outputs: ["steps"], attributes: ["perm": .ints([2, 0, 1])]),
+          Node(
+            "LSTM", inputs: ["steps", "W", "R", "B"], outputs: ["", "h"],
+            attributes: ["hidden_size": .int(6)]),
+          Node("Squeeze", inputs: ["h", "axis"], outputs: ["s"]),
+          Node("Gemm", inputs: ["s", "w", "b"], outputs: ["y"], attributes: ["transB": .int(1)]),
+        ],
+        initializers: OrderedTable([
+          ("filters", try Networks.random([4, 3, 5], seed: 1)),
+          ("W", try Networks.random([1, 24, 4], seed: 2)),
+          ("R", try Networks.random([1, 24, 6], seed: 3)), ("B", try Tensor(zeros: [1, 48])),
+          ("axis", try Tensor([0 as Int64])), ("w", try Networks.random([2, 6], seed: 4)),
+          ("b", try Tensor(zeros: [2])),
+        ])))
+    var generator = SeededGenerator(seed: 5)
+    var movements: [Float] = []
+    for row in 0..<24 {
+      let (speed, phase) = (row % 2 == 0 ? 0.3 : 1.2, 6 * generator.uniform())
+      for axis in 0..<3 {
+        for step in 0..<20 {
+          let angle = speed * Double(step) + phase + Double(axis)
+          movements.append(Float(sin(angle) + 0.1 * generator.normal()))
+        }
+      }
+    }
+    let set = try ExampleSet(
+      inputs: ["x": try Tensor(movements, shape: [24, 3, 20])],
+      targets: try Tensor((0..<24).map { Int64($0 % 2) }))
+    let session = try TrainingSession(
+      model, trainable: .matching("filters", "[WRBwb]"), loss: .crossEntropy,
+      optimizer: .adam(learningRate: 0.02))
+    let before = session.changedParameters
+    #expect(before.count == 6)
+    let first = try session.evaluate([set]).loss
+    _ = try session.fit([set], epochs: 40, batchSize: 6, shuffleSeed: 1).allEvents()
+    let end = try session.evaluate([set])
+    #expect(end.loss < 0.5 * first, "\(first), \(end.loss)")
+    #expect(try #require(end.accuracy) > 0.9)
+    for (name, old) in before {
+      let values = try #require(session.changedParameters[name]).values(as: Float.self)
+      #expect(try old.values(as: Float.self) != values, "\(name)")
+    }
+  }
+
   @Test func `cancelling keeps what was learned`() async throws {
     let (model, data) = (try Networks.twoLayers(), try Networks.examples(5))
     let task = Task {

@@ -51,6 +51,42 @@ struct HeadChoiceTests {
     #expect(try accuracies(2, seed: 2) != first)
   }
 
+  @Test func `of many candidates the best are tried again, and the choice is that of trying all`()
+    throws
+  {
+    let signals = [0, 0.3, 0.6, 1.2, 0.9]
+    let matrices = try signals.enumerated().map { index, signal in
+      HeadChoice.Features(
+        "\(signal)", try matrix(36, 50, signal: signal, seed: UInt64(index + 10)))
+    }
+    var options = HeadChoice.Options()
+    options.repeats = 3
+    var shares: [Double] = []
+    let screened = try HeadChoice(among: matrices, labels: labels(36), options: options) {
+      shares.append($0)
+    }
+    #expect(shares == shares.sorted() && shares.last == 1)
+    let count = 5 * HeadSettings.standard.count
+    #expect(screened.candidates.count == count)
+    let finalists = screened.candidates.prefix { $0.repeats == 3 }
+    #expect(finalists.count == 50)
+    #expect(screened.candidates.dropFirst(50).allSatisfy { $0.repeats == 1 })
+    #expect(screened.explanation.contains("each tried once, and the 50 best of them 3 times"))
+    #expect(screened.table().contains("(tried once)"))
+    // Each matrix alone has too few candidates to be screened.
+    let alone = try matrices.flatMap {
+      try HeadChoice(among: [$0], labels: labels(36), options: options).candidates
+    }
+    for candidate in finalists {
+      let same = try #require(
+        alone.first {
+          $0.features == candidate.features && $0.settings == candidate.settings
+        })
+      #expect(same.accuracy == candidate.accuracy && same.repeats == 3)
+    }
+    #expect(screened.chosen.accuracy == alone.map(\.accuracy).max())
+  }
+
   @Test func `equally accurate candidates give the simplest head with the fewest features`() throws
   {
     let choice = try HeadChoice(

@@ -236,6 +236,46 @@ struct MixedLossTests {
     #expect(text.contains("there is no tensor 'ages', which the loss reads"), "\(text)")
   }
 
+  @Test func `a target outside of what its term takes is named, loaded or in memory`() throws {
+    let tensors = try golden.get().tensors(after: "mixed/")
+    let x = try #require(tensors["x"])
+    let count = x.shape[0]
+    func set(_ name: String, _ tensor: Tensor, isLoaded: Bool) throws -> ExampleSet {
+      let inputs = ["x": x, name: tensor]
+      let targets = try #require(tensors["classes"])
+      guard isLoaded else { return try ExampleSet(name: "set", inputs: inputs, targets: targets) }
+      return try ExampleSet(name: "set", targets: targets) { row in
+        try inputs.mapValues { try $0.rows(row..<row + 1) }
+      }
+    }
+    func message(_ set: ExampleSet, _ term: LossTerm) throws -> String {
+      let loss = Loss.sum([LossTerm(.crossEntropy), term])
+      do {
+        _ = try session(loss: loss).fit([set], epochs: 1, batchSize: 4).allEvents()
+        return "nothing"
+      } catch { return "\(error)" }
+    }
+    let classes = try Tensor((0..<count).map { Int64($0 == 2 ? 5 : 0) })
+    let term = LossTerm(.crossEntropy, target: "others")
+    #expect(
+      try message(set("others", classes, isLoaded: false), term).contains(
+        "set: 'others' of row 2, counted from 0, is 5; the 3 classes are 0 to 2"))
+    #expect(
+      try message(set("others", classes, isLoaded: true), term).contains(
+        "is 5; the 3 classes are 0 to 2"))
+    let ignored = LossTerm(.crossEntropy(ignoreIndex: 5), target: "others")
+    #expect(try message(set("others", classes, isLoaded: false), ignored) == "nothing")
+    let shares = try Tensor((0..<count).map { $0 == 1 ? 1.5 : 0.5 }, shape: [count, 1])
+    let binary = LossTerm(.binaryCrossEntropy, output: "age", target: "shares")
+    for isLoaded in [false, true] {
+      let text = try message(set("shares", shares, isLoaded: isLoaded), binary)
+      #expect(
+        text.contains(
+          "set: 'shares' of row 1, counted from 0, is 1.5; binary cross entropy takes 0.0 to 1.0"),
+        "\(text)")
+    }
+  }
+
   @Test func `terms that cannot be are refused`() throws {
     let set = try examples()
     let wrongTarget = Loss.sum([LossTerm(.crossEntropy, output: "age", target: "ages")])

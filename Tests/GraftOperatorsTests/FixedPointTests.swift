@@ -8,7 +8,7 @@ struct FixedPointTests {
     arguments: [
       (1.0, 1 << 30, 1), (0.5, 1 << 30, 0), (0.75, 3 << 29, 0), (3, 3 << 29, 2),
       (-0.75, -3 << 29, 0), (0, 0, 0), (1e-12, 0, 0), (.nan, 0, 0), (.infinity, 0, 0),
-      (0x1p-32, 1 << 30, -31), (0x1p-33, 0, 0), (1e30, Int32.max, 31),
+      (0x1p-32, 1 << 30, -31), (0x1p-33, 0, 0), (0x1p100, 1 << 30, 101),
       // Rounded up to the next power of two.
       (1 - 0x1p-40, 1 << 30, 1),
     ] as [(Double, Int32, Int32)])
@@ -42,6 +42,9 @@ struct FixedPointTests {
     let factor = FixedPointMultiplier(value: 11 << 27, shift: -1)
     #expect(factor(4 as Int32) == 2)
     #expect(factor(4 as Int64) == 1)
+    #expect(factor.roundedOnce(4 as Int32) == 1)
+    #expect(factor.roundedOnce(4 as Int64) == 1)
+    #expect(factor.roundedOnce(-(1 << 34) as Int64) == Int32(truncatingIfNeeded: -11 << 29))
     #expect(FixedPointMultiplier(1)(-7 as Int32) == -7)
     #expect(FixedPointMultiplier(4)(-7 as Int32) == -28)
   }

@@ -104,8 +104,9 @@ struct TFLiteGoldenTests {
   @Test func `a pose is where LiteRT sees it`() throws {
     let name = "movenet_single_pose_lightning_ptq"
     let (session, model, golden) = try Self.session(name)
-    // As far as LiteRT's own kernels lie apart: coordinates, scores.
-    for (set, place, score) in [("picture", 0.03, 0.37), ("random", 0.13, 0.13)] {
+    // As far as LiteRT's own kernels lie apart on the picture: coordinates, scores. In noise there is
+    // no body, and the brightest point of a map is anywhere.
+    for (set, place, score) in [("picture", 0.0287, 0.3729), ("random", 0.51, 0.51)] {
       let output = try Self.run(session, model, try golden.inputs(set))[0]
       let expected = try #require(golden["\(set).ref.out0"])
       #expect(output.shape == expected.shape)

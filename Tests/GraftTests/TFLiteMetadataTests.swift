@@ -62,7 +62,7 @@ struct TFLiteMetadataTests {
     #expect(input.type == .tensor(.uint8, shape: [.fixed(1), .fixed(224), .fixed(224), .fixed(3)]))
     #expect(input.quantization == FeatureQuantization(scale: 0.0078125, zeroPoint: 128))
     #expect(input.normalization == FeatureNormalization(mean: [127.5], deviation: [127.5]))
-    #expect(model.outputs[0].quantization?.scale == 1 / 256)
+    #expect(model.outputs[0].quantization?.scale == 0.00390625)
     let audio = try Self.model("yamnet_audio_classifier_with_metadata")
     #expect(
       audio.tfliteMetadata?.inputs[0].content == .audio(sampleRate: 16_000, channels: 1))

@@ -73,7 +73,7 @@ struct TaskTests {
     // Between the middles of the cells, at 7.5 and 12.5, the score of 0 goes from 0 to 4 and that of
     // 2 from 3 to 0: they meet at 3 / 7 of the way.
     for x in 0..<20 {
-      let expected = Double(x) + 0.5 < 7.5 + 5 * 3 / 7 ? 2 : 0
+      let expected: UInt8 = Double(x) + 0.5 < 7.5 + 5 * 3 / 7 ? 2 : 0
       #expect(segmentation.classes[x] == expected, "\(x)")
     }
     #expect(segmentation.segments.map(\.category.label) == ["background", "dog"])

@@ -179,8 +179,11 @@ int graft_post_operations_create(graft_post_operations **result);
 void graft_post_operations_free(graft_post_operations *operations);
 /// Adds what the destination buffer held before.
 int graft_post_operations_add_sum(graft_post_operations *operations);
+/// The function's result is multiplied with `scale`. oneDNN 2 gives all functions of one kind the
+/// parameters of the first: callers add a kind again with the same numbers only.
 int graft_post_operations_add_elementwise(
-  graft_post_operations *operations, graft_elementwise_kind kind, float alpha, float beta);
+  graft_post_operations *operations, graft_elementwise_kind kind, float alpha, float beta,
+  float scale);
 /// Combines with a second tensor of the same rank whose dimensions are 1 or those of the
 /// destination. The layout may not be "any".
 int graft_post_operations_add_binary(

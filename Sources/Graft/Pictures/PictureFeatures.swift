@@ -50,12 +50,13 @@ struct PictureFeatures {
       }
       let example = try pictures.load(row: row)
       guard let picture = example[inputs.of] else { continue }
-      for tensor in mirrors ? [picture, try picture.mirrored()] : [picture] {
-        let results = try locating("\(pictures.name): row \(row)") {
-          try session.run([inputs.to: tensor])
-        }
+      let tensors = mirrors ? [picture, try picture.mirrored()] : [picture]
+      let results = try locating("\(pictures.name): row \(row)") {
+        try session.run(each: tensors.map { [inputs.to: $0] })
+      }
+      for result in results {
         for (place, name) in names.enumerated() {
-          if let features = results[name] { parts[place].append(features) }
+          if let features = result[name] { parts[place].append(features) }
         }
       }
       progress(index + 1)

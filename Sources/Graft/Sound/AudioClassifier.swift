@@ -30,7 +30,7 @@ public struct AudioClassifier: Sendable {
     contentsOf url: URL, options: TaskOptions = TaskOptions(), overlap: Double = 0,
     sampleRate: Int? = nil
   ) throws {
-    let model = try Model(contentsOf: url)
+    let model = try Model(contentsOf: url, arithmetic: options.arithmetic)
     self = try locating(url.path) {
       try AudioClassifier(model, options: options, overlap: overlap, sampleRate: sampleRate)
     }
@@ -60,7 +60,7 @@ public struct AudioClassifier: Sendable {
     let given = options.labels ?? model.labels.map { ClassLabels($0) }
     let classCount = output.dimensions.last ?? nil
     labels = try given.map { labels in try classCount.map(labels.fitted) ?? labels.names }
-    selection = try CategorySelection(options, labels: labels)
+    selection = try CategorySelection(options, labels: labels, model)
     self.sampleRate = rate
     windowLength = shape.elementCount
     step = max(1, Int((Double(shape.elementCount) * (1 - overlap)).rounded()))
@@ -96,8 +96,9 @@ public struct AudioClassifier: Sendable {
   ///
   /// - Throws: as `AudioDecoder.decode` and `classify(_:)`.
   public func classify(contentsOf url: URL) throws -> AudioClassification {
-    var check = RecordingCheck()
-    check.minimumDuration = .zero
+    // Short and silent recordings have their classes too.
+    var check = RecordingCheck(minimumDuration: .zero)
+    check.silentPeak = 0
     return try classify(AudioDecoder(sampleRate: sampleRate, check: check).decode(url))
   }
 

@@ -1,4 +1,5 @@
 import GraftDiagnostics
+import GraftGraph
 
 /// Which classes are results: by label, score and number.
 struct CategorySelection: Sendable {
@@ -7,12 +8,15 @@ struct CategorySelection: Sendable {
   private let maximum: Int
   private let denied: Set<String>
   private let allowed: Set<String>
+  private let calibration: ScoreCalibration?
 
+  /// - Parameter model: its file may have a threshold and calibrate scores.
   /// - Throws: `invalidArgument` when the options make no sense or name labels that are not there.
-  init(_ options: TaskOptions, labels: [String]?) throws {
+  init(_ options: TaskOptions, labels: [String]?, _ model: Model) throws {
+    calibration = try ScoreCalibration(model)
     self.labels = labels
     maximum = options.maximumResults ?? .max
-    threshold = options.scoreThreshold ?? -.infinity
+    threshold = options.scoreThreshold ?? model.scoreThreshold ?? -.infinity
     guard maximum > 0 else {
       throw GraftError(
         .invalidArgument, "\(maximum) results are asked for", fix: "Ask for 1 or more")
@@ -67,8 +71,14 @@ struct CategorySelection: Sendable {
     return order.prefix(maximum).map { results[$0] }
   }
 
+  /// The score of a class as the model's file wants it read.
+  func calibrated(_ score: Double, class index: Int) -> Double {
+    calibration?.calibrated(score, class: index) ?? score
+  }
+
   /// The classes that are results, the highest score first.
   func categories(_ scores: [Double]) -> [Category] {
+    let scores = scores.enumerated().map { calibrated($1, class: $0) }
     let all = scores.indices.filter { contains($0, score: scores[$0]) }
     return best(all) { scores[$0] }.map { category($0, score: scores[$0]) }
   }

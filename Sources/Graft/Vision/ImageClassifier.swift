@@ -19,7 +19,7 @@ public struct ImageClassifier: Sendable {
   public init(
     contentsOf url: URL, options: TaskOptions = TaskOptions(), appliesSoftmax: Bool = false
   ) throws {
-    let model = try Model(contentsOf: url)
+    let model = try Model(contentsOf: url, arithmetic: options.arithmetic)
     self = try locating(url.path) {
       try ImageClassifier(model, options: options, appliesSoftmax: appliesSoftmax)
     }
@@ -39,7 +39,7 @@ public struct ImageClassifier: Sendable {
     let classCount = sizes.count == output.dimensions.count ? sizes.last : nil
     let given = options.labels ?? model.labels.map { ClassLabels($0) }
     labels = try given.map { labels in try classCount.map(labels.fitted) ?? labels.names }
-    selection = try CategorySelection(options, labels: labels)
+    selection = try CategorySelection(options, labels: labels, model)
     self.output = output.name
     self.appliesSoftmax = appliesSoftmax
     self.model = try TaskModel(model, options)

@@ -22,7 +22,7 @@ public struct ImageSegmenter: Sendable {
 
   /// - Throws: as `Model(contentsOf:)` and `init(_:options:)`, with the file as place.
   public init(contentsOf url: URL, options: TaskOptions = TaskOptions()) throws {
-    let model = try Model(contentsOf: url)
+    let model = try Model(contentsOf: url, arithmetic: options.arithmetic)
     self = try locating(url.path) { try ImageSegmenter(model, options: options) }
   }
 
@@ -43,8 +43,9 @@ public struct ImageSegmenter: Sendable {
     }
     threshold = options.scoreThreshold ?? 0.5
     var options = options
-    options.scoreThreshold = nil
-    selection = try CategorySelection(options, labels: labels)
+    // Segments are chosen by label and number only.
+    options.scoreThreshold = -.infinity
+    selection = try CategorySelection(options, labels: labels, model)
     self.output = output.name
     threads = options.threads
   }

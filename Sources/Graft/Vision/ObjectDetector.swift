@@ -20,7 +20,7 @@ public struct ObjectDetector: Sendable {
 
   /// - Throws: as `Model(contentsOf:)` and `init(_:options:)`, with the file as place.
   public init(contentsOf url: URL, options: TaskOptions = TaskOptions()) throws {
-    let model = try Model(contentsOf: url)
+    let model = try Model(contentsOf: url, arithmetic: options.arithmetic)
     self = try locating(url.path) { try ObjectDetector(model, options: options) }
   }
 
@@ -33,7 +33,7 @@ public struct ObjectDetector: Sendable {
     labels = try given.map { labels in
       try classCount.map(labels.fitted) ?? labels.withoutBackground
     }
-    selection = try CategorySelection(options, labels: labels)
+    selection = try CategorySelection(options, labels: labels, model)
     outputs = try DetectionOutputs(model, named: given?.outputNames ?? [:])
     self.model = try TaskModel(model, options)
   }
@@ -66,10 +66,11 @@ public struct ObjectDetector: Sendable {
     var found: [Detection] = []
     for index in 0..<numbers.count {
       let box = numbers.boxes[4 * index..<4 * index + 4].map { $0 }
-      let (number, score) = (numbers.classes[index], numbers.scores[index])
-      guard (box + [number, score]).allSatisfy(\.isFinite), abs(number) < 1e9 else { continue }
+      let (number, raw) = (numbers.classes[index], numbers.scores[index])
+      guard (box + [number, raw]).allSatisfy(\.isFinite), abs(number) < 1e9 else { continue }
       let category = Int(number.rounded())
       try check(category)
+      let score = selection.calibrated(raw, class: category)
       guard selection.contains(category, score: score) else { continue }
       let (upper, lower) = (
         model.input.location(x: box[1], y: box[0], in: prepared),

@@ -58,6 +58,11 @@ struct PictureShape {
   }
 }
 
+extension Model {
+  /// Whether an input has the four dimensions of a picture.
+  package var takesPictures: Bool { inputs.contains { $0.dimensions.count == 4 } }
+}
+
 extension Feature {
   /// The dimensions with nil where they are open; empty for anything but a tensor of known rank.
   var dimensions: [Int?] {

@@ -15,7 +15,7 @@ public struct PoseDetector: Sendable {
 
   /// - Throws: as `Model(contentsOf:)` and `init(_:options:)`, with the file as place.
   public init(contentsOf url: URL, options: TaskOptions = TaskOptions()) throws {
-    let model = try Model(contentsOf: url)
+    let model = try Model(contentsOf: url, arithmetic: options.arithmetic)
     self = try locating(url.path) { try PoseDetector(model, options: options) }
   }
 
@@ -26,9 +26,9 @@ public struct PoseDetector: Sendable {
     guard let output = model.outputs.first else {
       throw GraftError(.badData, "the model has no output")
     }
-    _ = try CategorySelection(options, labels: nil)
+    _ = try CategorySelection(options, labels: nil, model)
     self.output = output.name
-    threshold = options.scoreThreshold ?? -.infinity
+    threshold = options.scoreThreshold ?? model.scoreThreshold ?? -.infinity
     maximum = options.maximumResults ?? .max
     self.model = try TaskModel(model, options)
   }

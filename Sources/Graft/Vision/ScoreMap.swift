@@ -14,7 +14,8 @@ struct ScoreMap: Sendable {
 
   init(_ values: [Double], _ shape: Shape, isChannelsLast: Bool, threshold: Double) throws {
     var sizes = Array(shape.dimensions)
-    while sizes.count > 2, sizes.first == 1 { sizes.removeFirst() }
+    // The batch; three sizes without one are a map of scores.
+    if sizes.count == 4 || sizes.count == 3, sizes.first == 1 { sizes.removeFirst() }
     guard sizes.count == 2 || sizes.count == 3, values.count == shape.elementCount,
       !values.isEmpty
     else {
@@ -26,6 +27,11 @@ struct ScoreMap: Sendable {
     let channels = sizes.count == 2 ? 1 : sizes[isLast ? 2 : 0]
     (height, width) = isLast ? (sizes[0], sizes[1]) : (sizes[1], sizes[2])
     let cells = height * width
+    guard channels <= 256 else {
+      throw GraftError(
+        .unsupported, "a map of \(channels) classes has more than 256",
+        fix: "Choose a segmentation model with fewer classes")
+    }
     if channels == 1, sizes.count == 2, values.allSatisfy({ $0 == $0.rounded() && abs($0) < 256 }) {
       classes = values.map { max(0, Int($0)) }
       classCount = max(2, (classes.max() ?? 0) + 1)

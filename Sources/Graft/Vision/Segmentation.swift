@@ -18,7 +18,7 @@ public struct Segmentation: Sendable {
   /// The class of each pixel of the picture, rows from top to bottom: of the classes that win
   /// somewhere on the model's grid the one with the highest score between its cells. 0 where the model
   /// did not see the picture.
-  public let classes: [Int]
+  public let classes: [UInt8]
   /// The classes that the picture shows, the largest first, without those that the options leave out.
   public let segments: [Segment]
   /// The sides of the model's own grid.
@@ -43,13 +43,12 @@ public struct Segmentation: Sendable {
     rows = Self.places(
       height, placement.height, placement.top, preprocessing.height, cells: map.height)
     classes = Self.classes(map, columns, rows, threads: threads ?? availableThreads)
-    var counts: [Int: Int] = [:]
-    for index in classes { counts[index, default: 0] += 1 }
+    var counts = [Int](repeating: 0, count: 256)
+    for index in classes { counts[Int(index)] += 1 }
     let total = Double(classes.count)
-    let segments = counts.keys.sorted().compactMap { index -> Segment? in
-      let count = counts[index] ?? 0
+    let segments = counts.enumerated().compactMap { index, count -> Segment? in
       let share = Double(count) / total
-      guard selection.contains(index, score: share) else { return nil }
+      guard count > 0, selection.contains(index, score: share) else { return nil }
       return Segment(category: selection.category(index, score: share), pixelCount: count)
     }
     self.segments = selection.best(segments) { $0.category.score }
@@ -68,15 +67,16 @@ public struct Segmentation: Sendable {
 
   private static func classes(
     _ map: ScoreMap, _ columns: [ScoreMap.Between?], _ rows: [ScoreMap.Between?], threads: Int
-  ) -> [Int] {
+  ) -> [UInt8] {
     let winners = Set(map.classes).sorted()
-    let lines = Mutex([Int: [Int]]())
+    let lines = Mutex([Int: [UInt8]]())
     parallelLoop(rows.count, threads: threads, minimum: 16) { range in
-      let made = range.flatMap { row -> [Int] in
-        guard let down = rows[row] else { return [Int](repeating: 0, count: columns.count) }
+      let made = range.flatMap { row -> [UInt8] in
+        guard let down = rows[row] else { return [UInt8](repeating: 0, count: columns.count) }
         return columns.map { across in
           guard let across else { return 0 }
-          return winner(map, winners, ScoreMap.Place(across: across, down: down))
+          let place = ScoreMap.Place(across: across, down: down)
+          return UInt8(truncatingIfNeeded: winner(map, winners, place))
         }
       }
       lines.withLock { $0[range.lowerBound] = made }
@@ -86,12 +86,14 @@ public struct Segmentation: Sendable {
 
   private static func winner(_ map: ScoreMap, _ winners: [Int], _ place: ScoreMap.Place) -> Int {
     // Where all four cells agree there is nothing to compare.
-    let corners = [
-      (place.down.first, place.across.first), (place.down.first, place.across.second),
-      (place.down.second, place.across.first), (place.down.second, place.across.second),
-    ]
-    let first = map.classes[corners[0].0 * map.width + corners[0].1]
-    if corners.allSatisfy({ map.classes[$0.0 * map.width + $0.1] == first }) { return first }
+    let (upper, lower) = (place.down.first * map.width, place.down.second * map.width)
+    let (left, right) = (place.across.first, place.across.second)
+    let first = map.classes[upper + left]
+    if first == map.classes[upper + right], first == map.classes[lower + left],
+      first == map.classes[lower + right]
+    {
+      return first
+    }
     var best = winners[0]
     var bestScore = map.score(of: best, place)
     for index in winners.dropFirst() {

@@ -1,10 +1,11 @@
+import GraftFormats
 import GraftMedia
 
 /// What all tasks let their callers choose.
 public struct TaskOptions: Sendable {
   /// At most as many results are given, the ones with the highest scores; all when nil.
   public var maximumResults: Int?
-  /// Results with a lower score are left out; none is when nil.
+  /// Results with a lower score are left out. When nil, what the model's file says, or else none.
   public var scoreThreshold: Double?
   /// Only results with these labels are given; all when empty.
   public var allowedLabels: [String] = []
@@ -12,6 +13,8 @@ public struct TaskOptions: Sendable {
   public var deniedLabels: [String] = []
   /// The names of the classes; the model's own when nil.
   public var labels: ClassLabels?
+  /// Of TensorFlow Lite files that a task opens: how quantized operators compute.
+  public var arithmetic = TFLiteArithmetic.float
   /// How many threads to use; all cores when nil.
   public var threads: Int?
   /// Of pictures: how one of other proportions is fitted into the model's input. When nil as the model

@@ -18,11 +18,6 @@ extension FeatureNormalization {
   }
 }
 
-extension Model {
-  /// Samples per second of the sound that the model takes; nil when it does not say.
-  var soundSampleRate: Int? { metadata["graft.audio.sampleRate"].flatMap { Int($0) } }
-}
-
 extension Tensor {
   /// The elements as numbers; those of quantized tensors stand for (integer - zero point) * scale.
   ///

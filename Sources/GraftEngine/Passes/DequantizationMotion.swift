@@ -25,14 +25,18 @@ package struct DequantizationMotion: GraphPass {
         var mover = MovingNode(graph.nodes[source], parameters, graph.initializers)
       else { continue }
       var nodes: [Node] = []
+      var outputs: [String: String] = [:]
       for input in mover.dataInputs {
         let value = mover.node.inputs[input]
-        let output = names.fresh("\(value)/dequantized")
-        var dequantization = node
-        dequantization.inputs[0] = value
-        dequantization.outputs = [output]
-        nodes.append(dequantization)
-        mover.node.inputs[input] = output
+        if outputs[value] == nil {
+          let output = names.fresh("\(value)/dequantized")
+          outputs[value] = output
+          var dequantization = node
+          dequantization.inputs[0] = value
+          dequantization.outputs = [output]
+          nodes.append(dequantization)
+        }
+        mover.node.inputs[input] = outputs[value] ?? value
       }
       mover.node.outputs = node.outputs
       replacements[source] = nodes + [mover.node]

@@ -13,8 +13,7 @@ package struct FixedPointMultiplier: Sendable, Equatable {
     self.shift = shift
   }
 
-  /// The nearest factor; factors below 2^-32 and those that are no numbers become 0, factors from
-  /// 2^31 on the largest.
+  /// The nearest factor; factors below 2^-32 and those that are no numbers become 0.
   package init(_ real: Double) {
     guard real.isFinite, real != 0 else {
       self.init(value: 0, shift: 0)
@@ -30,14 +29,15 @@ package struct FixedPointMultiplier: Sendable, Equatable {
     }
     if exponent < -31 {
       self.init(value: 0, shift: 0)
-    } else if exponent > 31 {
-      self.init(value: fixed < 0 ? -.max : .max, shift: 31)
     } else {
       self.init(value: Int32(truncatingIfNeeded: fixed), shift: Int32(exponent))
     }
   }
 
   /// x * factor, rounded twice: to a whole number of 2^-shift, then to a whole number.
+  ///
+  /// Powers of two above 31 count modulo 32, as in the shifts of the processors that the reference
+  /// kernels run on.
   @inline(__always)
   package func callAsFunction(_ x: Int32) -> Int32 {
     let left = Swift.max(shift, 0)
@@ -51,6 +51,27 @@ package struct FixedPointMultiplier: Sendable, Equatable {
     let places = Int64(15 &- shift)
     let sum = x &* Int64(reduced) &+ (1 << (places &- 1))
     return Int32(truncatingIfNeeded: sum >> places)
+  }
+}
+
+extension FixedPointMultiplier {
+  /// x * factor, rounded once, halves up.
+  @inline(__always)
+  package func roundedOnce(_ x: Int32) -> Int32 {
+    let places = Int64(31 &- shift)
+    let product = Int64(x) &* Int64(value) &+ (1 << (places &- 1))
+    return Int32(truncatingIfNeeded: product >> places)
+  }
+
+  /// The same for sums of 64 bits.
+  @inline(__always)
+  package func roundedOnce(_ x: Int64) -> Int32 {
+    let places = UInt64(clamping: 31 &- shift)
+    let product = x.multipliedFullWidth(by: Int64(value))
+    let half: UInt64 = 1 << (places &- 1)
+    let (low, carry) = product.low.addingReportingOverflow(half)
+    let high = UInt64(bitPattern: product.high &+ (carry ? 1 : 0))
+    return Int32(truncatingIfNeeded: low >> places | high << (64 &- places))
   }
 }
 

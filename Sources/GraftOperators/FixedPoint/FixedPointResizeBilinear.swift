@@ -4,9 +4,8 @@ import GraftTensor
 
 /// Pictures of integers at another size, by linear interpolation between neighbours.
 ///
-/// Shapes: X [N, H, W, C] -> Y [N, `output_shape`, C]. Types: int8, with positions in 1/1024 and results
-/// rounded to nearest; uint8 and int16, with positions and products in float32 and results cut off.
-/// Attributes: `output_shape` (height and width), `align_corners` (0), `half_pixel_centers` (0). No
+/// Positions are whole numbers of 1/1024, for uint8 float32 numbers; results are rounded to nearest.
+/// Shapes: X [N, H, W, C] -> Y [N, `output_shape`, C]. Types: uint8, int8, int16. Attributes: `output_shape` (height and width), `align_corners` (0), `half_pixel_centers` (0). No
 /// gradient. Source: TensorFlow Lite's RESIZE_BILINEAR, reference kernel.
 struct FixedPointResizeBilinear: FixedPointOperator {
   let name = "FixedPointResizeBilinear"
@@ -41,7 +40,7 @@ struct FixedPointResizeBilinear: FixedPointOperator {
       let mode = InterpolatedAxis.Mode(
         alignsCorners: try context.node.int("align_corners", default: 0) != 0,
         hasHalfPixelCenters: try context.node.int("half_pixel_centers", default: 0) != 0,
-        isExact: T.elementType == .int8)
+        isFloat: T.elementType == .uint8)
       return (0..<2).map { InterpolatedAxis(input: shape[$0 + 1], output: size[$0], mode) }
     }
     let x = try context.input(0, as: type)
@@ -61,7 +60,7 @@ struct FixedPointResizeBilinear: FixedPointOperator {
             let corners = Corners(
               upper[left + c], lower[left + c], upper[right + c], lower[right + c])
             target[c] =
-              T.elementType == .int8 ? corners.exactMix(v, h) : corners.floatMix(v, h)
+              T.elementType == .uint8 ? corners.mixedAsFloats(v, h) : corners.mixed(v, h)
           }
         }
       }
@@ -79,7 +78,7 @@ private struct Corners<T: FixedPointElement> {
   init(_ a: T, _ b: T, _ c: T, _ d: T) { values = (a, b, c, d) }
 
   @inline(__always)
-  func exactMix(_ v: InterpolatedAxis.Point, _ h: InterpolatedAxis.Point) -> T {
+  func mixed(_ v: InterpolatedAxis.Point, _ h: InterpolatedAxis.Point) -> T {
     func term(_ value: T, _ first: Int64, _ second: Int64) -> Int64 {
       Int64(truncatingIfNeeded: value) &* first &* second
     }
@@ -90,14 +89,14 @@ private struct Corners<T: FixedPointElement> {
   }
 
   @inline(__always)
-  func floatMix(_ v: InterpolatedAxis.Point, _ h: InterpolatedAxis.Point) -> T {
+  func mixedAsFloats(_ v: InterpolatedAxis.Point, _ h: InterpolatedAxis.Point) -> T {
     let (y, x) = (v.fraction, h.fraction)
     let first = Float(values.0) * (1 - y) * (1 - x)
     let second = Float(values.1) * y * (1 - x)
     let third = Float(values.2) * (1 - y) * x
     let fourth = Float(values.3) * y * x
-    // The sum may lie a rounding error outside of the type's range, never far.
-    return T(truncatingIfNeeded: Int32(first + second + third + fourth))
+    let sum = (first + second + third + fourth).rounded(.toNearestOrAwayFromZero)
+    return T(truncatingIfNeeded: Int32(sum))
   }
 }
 
@@ -106,8 +105,7 @@ struct InterpolatedAxis {
   struct Mode {
     let alignsCorners: Bool
     let hasHalfPixelCenters: Bool
-    /// Whether positions are whole numbers of 1/1024.
-    let isExact: Bool
+    let isFloat: Bool
   }
 
   struct Point {
@@ -122,16 +120,13 @@ struct InterpolatedAxis {
   let points: [Point]
 
   init(input: Int, output: Int, _ mode: Mode) {
-    points = (0..<output).map { position in
-      mode.isExact
-        ? Self.exactPoint(position, input, output, mode)
-        : Self.floatPoint(position, input, output, mode)
+    points = (0..<output).map {
+      mode.isFloat
+        ? Self.floatPoint($0, input, output, mode) : Self.point($0, input, output, mode)
     }
   }
 
-  private static func exactPoint(_ position: Int, _ input: Int, _ output: Int, _ mode: Mode)
-    -> Point
-  {
+  private static func point(_ position: Int, _ input: Int, _ output: Int, _ mode: Mode) -> Point {
     let scale =
       mode.alignsCorners && output > 1
       ? (1024 * (input - 1) + (output - 1) / 2) / (output - 1)

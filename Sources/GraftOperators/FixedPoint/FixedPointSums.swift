@@ -6,14 +6,15 @@ import GraftTensor
 /// rounded and limited, with one factor for each output channel or one for all.
 ///
 /// Attributes: `x_scale`, `x_zero_point` (0), `w_scale` (one number or one for each channel),
-/// `w_zero_point` (0), `y_scale`, `y_zero_point` (0), `minimum` and `maximum` (the type's range), and
+/// `w_zero_point` (0), `y_scale`, `y_zero_point` (0), `minimum` and `maximum` (the type's range),
 /// `scale_product`: `double` (the default) or `float`, the precision in which x scale * w scale is
-/// computed.
+/// computed, and `rounds_once` (0): 1 where products with the factor are rounded once.
 struct FixedPointSums {
   let inputZeroPoint: Int32
   let weightZeroPoint: Int32
   let outputZeroPoint: Int32
   let range: FixedPointRange
+  let roundsOnce: Bool
   /// One for each output channel.
   let multipliers: [FixedPointMultiplier]
 
@@ -27,6 +28,7 @@ struct FixedPointSums {
     inputZeroPoint = x.zeroPoint
     outputZeroPoint = y.zeroPoint
     range = try FixedPointRange(node, input)
+    roundsOnce = try node.int("rounds_once", default: 0) != 0
     let isSingle = try Self.multipliesInSinglePrecision(node)
     let factors = try node.scales("w", count: channels).map { scale in
       let product = isSingle ? Double(x.scale * scale) : Double(x.scale) * Double(scale)
@@ -60,6 +62,7 @@ struct FixedPointSums {
 protocol FixedPointSum: FixedWidthInteger, SignedInteger, Sendable {
   static func dot(_ a: UnsafePointer<Int16>, _ b: UnsafePointer<Int16>, _ count: Int) -> Self
   func scaled(by factor: FixedPointMultiplier) -> Int32
+  func scaledOnce(by factor: FixedPointMultiplier) -> Int32
 }
 
 extension Int32: FixedPointSum {
@@ -72,6 +75,9 @@ extension Int32: FixedPointSum {
 
   @inline(__always)
   func scaled(by factor: FixedPointMultiplier) -> Int32 { factor(self) }
+
+  @inline(__always)
+  func scaledOnce(by factor: FixedPointMultiplier) -> Int32 { factor.roundedOnce(self) }
 }
 
 extension Int64: FixedPointSum {
@@ -84,6 +90,9 @@ extension Int64: FixedPointSum {
 
   @inline(__always)
   func scaled(by factor: FixedPointMultiplier) -> Int32 { factor(self) }
+
+  @inline(__always)
+  func scaledOnce(by factor: FixedPointMultiplier) -> Int32 { factor.roundedOnce(self) }
 }
 
 /// What the loops of an operator that sums up products read.
@@ -96,11 +105,14 @@ struct FixedPointOperands<S: FixedPointSum> {
   fileprivate let multipliers: UnsafePointer<FixedPointMultiplier>
   fileprivate let zeroPoint: Int32
   fileprivate let range: FixedPointRange
+  fileprivate let roundsOnce: Bool
 
   /// The output of a channel for its sum, which begins with the bias.
   @inline(__always)
   func output<T: FixedPointElement>(_ sum: S, _ channel: Int) -> T {
-    T(sum.scaled(by: multipliers[channel]) &+ zeroPoint, in: range)
+    let factor = multipliers[channel]
+    let value = roundsOnce ? sum.scaledOnce(by: factor) : sum.scaled(by: factor)
+    return T(value &+ zeroPoint, in: range)
   }
 }
 
@@ -126,7 +138,7 @@ extension KernelContext {
             try body(
               FixedPointOperands(
                 x: x, weights: weights, bias: bias, multipliers: multipliers,
-                zeroPoint: sums.outputZeroPoint, range: sums.range))
+                zeroPoint: sums.outputZeroPoint, range: sums.range, roundsOnce: sums.roundsOnce))
           }
         }
       }

@@ -40,9 +40,10 @@ struct QuantizationBlocks {
       (kind, blockSize) = (.axis, 1)
       return
     }
-    var wanted = shape.dimensions
-    wanted[axis] = (axisCount + block - 1) / block
-    guard scale.dimensions == wanted else { throw mismatch() }
+    let blockCount = (axisCount + block - 1) / block
+    guard scale.rank == shape.rank,
+      scale.indices.allSatisfy({ scale[$0] == ($0 == axis ? blockCount : shape[$0]) })
+    else { throw mismatch() }
     (kind, blockSize) = (.blocks, block)
   }
 

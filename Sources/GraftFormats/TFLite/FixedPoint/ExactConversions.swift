@@ -37,7 +37,7 @@ extension FixedPointLowering {
       let x = try context.exactQuantization(input, [.uint8])
       let scale = x.scale * inverse
       let bias = Float(-x.zeroPoint) * scale
-      let table = try context.table(input, output) { number in
+      let table = try context.table(input, output, named: "rescaling") { number in
         let value = (Float(number) * scale + bias).rounded(.toNearestOrAwayFromZero)
         return Int32(min(max(value, -0x1p20), 0x1p20)) + y.zeroPoint
       }

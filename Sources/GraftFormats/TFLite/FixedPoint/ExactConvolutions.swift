@@ -107,7 +107,9 @@ extension FixedPointLowering {
     else { throw GraftError(.unsupported, "exact arithmetic with these weights or shapes") }
     var attributes = try context.sumAttributes(input, filter, output, channels: shape[0])
       .merging(try context.exactRange(output, FusedActivation(operation, field: 0))) { $1 }
-    if filter.quantization?.isPerChannel == false { attributes["scale_product"] = .string("float") }
+    // Unlike that of convolutions, its kernel rounds once.
+    attributes["rounds_once"] = .int(1)
+    attributes["scale_product"] = .string("double")
     let picture = context.add(
       "Reshape", [try context.stored(input), try context.ints([-1, 1, 1, shape[1]])])
     let filters = context.initializer(

@@ -124,16 +124,14 @@ extension LoweringContext {
     _ operation: TFLiteOperator, _ input: TFLiteTensor, _ output: TFLiteTensor,
     _ function: (Int32) -> Int32
   ) throws {
-    let value = try table(input, output, function)
-    bind(
-      add(
-        "FixedPointTable", [try stored(input), value], domain: graftDomain,
-        named: tensorNames[output.index] + "/" + operation.name.lowercased()), to: output)
+    let values = try table(input, output, named: operation.name.lowercased(), function)
+    addExact("FixedPointTable", [try stored(input), values], [:], as: output)
   }
 
   /// The name of a table.
   mutating func table(
-    _ input: TFLiteTensor, _ output: TFLiteTensor, _ function: (Int32) -> Int32
+    _ input: TFLiteTensor, _ output: TFLiteTensor, named name: String,
+    _ function: (Int32) -> Int32
   ) throws -> String {
     guard input.elementType == .uint8 || input.elementType == .int8,
       output.elementType == .uint8 || output.elementType == .int8, let type = output.elementType
@@ -144,7 +142,7 @@ extension LoweringContext {
     }
     return initializer(
       try Tensor(integers: values, type, shape: [values.count]),
-      named: tensorNames[output.index] + "/table")
+      named: tensorNames[output.index] + "/" + name)
   }
 }
 

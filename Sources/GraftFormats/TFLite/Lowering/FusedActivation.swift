@@ -21,6 +21,28 @@ enum FusedActivation: Int {
   }
 }
 
+extension FusedActivation {
+  /// Whether a tensor's integers reach no further than the function's values, so that rounding to
+  /// them does the same.
+  func isImplied(by tensor: TFLiteTensor) -> Bool {
+    let ranges: [ElementType: ClosedRange<Int>] = [
+      .int8: -128...127, .uint8: 0...255, .int16: -32_768...32_767,
+    ]
+    guard let range = tensor.elementType.flatMap({ ranges[$0] }),
+      let quantization = tensor.quantization, !quantization.isPerChannel
+    else { return false }
+    let (scale, zero) = (quantization.scales[0], quantization.zeroPoints[0])
+    let lowest = Float(range.lowerBound - zero) * scale
+    let highest = Float(range.upperBound - zero) * scale
+    switch self {
+    case .relu: return lowest >= 0
+    case .relu6: return lowest >= 0 && highest <= 6
+    case .reluMinusOneToOne: return lowest >= -1 && highest <= 1
+    case .none, .tanh, .signBit: return false
+    }
+  }
+}
+
 extension LoweringContext {
   /// The value behind an activation.
   mutating func activated(_ value: String, _ activation: FusedActivation) throws -> String {

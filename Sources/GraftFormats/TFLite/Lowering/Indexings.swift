@@ -36,7 +36,7 @@ extension TFLiteLowering {
     },
     "ONE_HOT": { context, operation in
       let axis = try operation.int(0)
-      let indices = try context.stored(try context.input(0, of: operation))
+      let indices = try context.int64(try context.input(0, of: operation))
       let depth = try context.int64(try context.input(1, of: operation))
       let (on, off) = (try context.input(2, of: operation), try context.input(3, of: operation))
       let axes = try context.ints([0])

@@ -14,6 +14,13 @@ extension LoweringContext {
     outputsChannelsFirst: Bool? = nil,
     _ make: (inout Self, [String]) throws -> [String]
   ) throws {
+    if inputs.count == 1, outputs.count == 1, let parts = complexParts[inputs[0].index] {
+      let moved = try [parts.real, parts.imaginary].map { part in
+        kept(try make(&self, [part])[0], named: tensorNames[outputs[0].index])
+      }
+      complexParts[outputs[0].index] = (moved[0], moved[1])
+      return
+    }
     let isDirect =
       sharesQuantization(inputs + outputs) || !(inputs + outputs).contains(where: isReal)
     let values = try inputs.map { tensor in
@@ -44,6 +51,32 @@ extension LoweringContext {
       [try self.input(input, of: operation)], to: [try output(0, of: operation)],
       channelsFirst: channelsFirst, outputsChannelsFirst: outputsChannelsFirst
     ) { context, values in [try make(&context, values[0])] }
+  }
+
+  /// Refuses constants that make a value much larger than models have: a damaged size would otherwise
+  /// take all memory when the model runs.
+  func requireModest(_ sizes: [Int]) throws {
+    var count = 1
+    for size in sizes {
+      let (product, overflow) = count.multipliedReportingOverflow(by: max(0, size))
+      guard !overflow, product <= Self.largestMadeCount else {
+        throw GraftError(
+          .unsupported, "it makes more than \(Self.largestMadeCount) elements",
+          fix: "Get the file again: it may be damaged")
+      }
+      count = product
+    }
+  }
+
+  private static var largestMadeCount: Int { 1 << 26 }
+
+  /// The same for a picture or other tensor whose axes grow by constant amounts.
+  func requireModest(_ tensor: TFLiteTensor, growingBy amounts: [Int]) throws {
+    guard let shape = tensor.fixedShape, amounts.count == 2 * shape.rank else { return }
+    let grown = shape.indices.map { axis in
+      shape[axis] &+ amounts[2 * axis] &+ amounts[2 * axis + 1]
+    }
+    try requireModest(grown)
   }
 
   /// An axis counted from the front, of a tensor whose rank must be known where it is negative.

@@ -36,6 +36,11 @@ extension LoweringContext {
     return outputs
   }
 
+  /// Gives a value of the last node a new name, which it keeps.
+  mutating func kept(_ value: String, named name: String) -> String {
+    renamed(value, to: names.fresh(name + "/part"))
+  }
+
   /// Gives a value of the last node another name; one that another node made keeps its own.
   mutating func renamed(_ value: String, to name: String) -> String {
     guard value != name, let last = graph.nodes.indices.last,

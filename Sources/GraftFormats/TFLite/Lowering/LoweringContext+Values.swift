@@ -70,6 +70,9 @@ extension LoweringContext {
     if let constant = try constant(tensor) {
       return initializer(constant, named: tensorNames[tensor.index])
     }
+    guard complexParts[tensor.index] == nil else {
+      throw GraftError(.unsupported, "\(tensor.place) holds complex numbers")
+    }
     guard tensor.isVariable else { throw GraftError(.damaged, "nothing makes \(tensor.place)") }
     return initializer(try zeros(like: tensor), named: tensorNames[tensor.index])
   }
@@ -131,7 +134,8 @@ extension LoweringContext {
     _ value: String, as tensor: TFLiteTensor, activation: FusedActivation = .none,
     channelsFirst: Bool = false
   ) throws {
-    let float = try activated(value, activation)
+    let float =
+      activation.isImplied(by: tensor) ? value : try activated(value, activation)
     guard tensor.elementType != .float32 else {
       return bind(float, to: tensor, channelsFirst: channelsFirst)
     }

@@ -19,6 +19,7 @@ extension TFLiteLowering {
     let output = try context.output(0, of: operation)
     let amounts = try context.input(1, of: operation)
     let constant = try context.constantInts(amounts)
+    if let constant { try context.requireModest(input, growingBy: constant) }
     let isChannelsFirst = context.prefersChannelsFirst(input) && constant?.count == 8
     let pads: String
     if let constant {
@@ -48,6 +49,7 @@ extension TFLiteLowering {
   private static let mirrorPad: Rule = { context, operation in
     let input = try context.input(0, of: operation)
     let amounts = try context.requiredInts(1, of: operation)
+    try context.requireModest(input, growingBy: amounts)
     let isSymmetric = try operation.byte(0) == 1
     let axes = Array(0..<amounts.count / 2)
     guard isSymmetric else {

@@ -32,16 +32,20 @@ extension TFLiteLowering {
       context.bind(try context.indices(context.add("Size", [shape]), as: output), to: output)
     },
     "BROADCAST_TO": { context, operation in
+      try requireModest(context, operation, shape: 1)
       let shape = try context.int64(try context.input(1, of: operation))
       try context.move(operation) { context, value in context.add("Expand", [value, shape]) }
     },
     "FILL": { context, operation in
+      try requireModest(context, operation, shape: 0)
       let shape = try context.int64(try context.input(0, of: operation))
       try context.move(operation, input: 1) { context, value in
         context.add("Expand", [value, shape])
       }
     },
     "TILE": { context, operation in
+      let whole = try context.input(0, of: operation).fixedShape?.dimensions ?? []
+      try requireModest(context, operation, shape: 1, of: whole)
       let repeats = try context.int64(try context.input(1, of: operation))
       try context.move(operation) { context, value in context.add("Tile", [value, repeats]) }
     },
@@ -50,6 +54,18 @@ extension TFLiteLowering {
       context.bind(context.add("Range", values), to: try context.output(0, of: operation))
     },
   ]
+
+  /// Checks a constant shape, or the constant repeats of one.
+  private static func requireModest(
+    _ context: LoweringContext, _ operation: TFLiteOperator, shape index: Int,
+    of whole: [Int] = []
+  ) throws {
+    var context = context
+    guard let sizes = try context.constantInts(try context.input(index, of: operation)) else {
+      return
+    }
+    try context.requireModest(sizes + whole)
+  }
 
   private static let reshape: Rule = { context, operation in
     let input = try context.input(0, of: operation)

@@ -58,6 +58,9 @@ extension TFLiteLowering {
   ) throws {
     let input = try context.input(0, of: operation)
     let output = try context.output(0, of: operation)
+    let wanted = try context.constantInts(try context.input(1, of: operation)) ?? []
+    let picture = try context.pictureShape(input)
+    try context.requireModest(wanted + [picture[0] ?? 1, picture[3] ?? 1])
     let sizes = try context.int64(try context.input(1, of: operation))
     var attributes = attributes
     attributes["axes"] = .ints([2, 3])

@@ -35,18 +35,13 @@ extension TFLiteLowering {
   private static let longestTransform = 4096
 
   /// The discrete Fourier transform of rows, as products with cosines and sines. Complex values are a
-  /// pair of real ones, so only operators that take it apart may read the result.
+  /// pair of real ones, which only operators that move them or take them apart can read.
   private static let realTransform: Rule = { context, operation in
     let lengths = try context.requiredInts(1, of: operation)
     let output = try context.output(0, of: operation)
     guard lengths.count == 2, lengths[0] == 1, (1...longestTransform).contains(lengths[1]) else {
       throw GraftError(.unsupported, "a transform of \(lengths) points")
     }
-    let takesApart: Set<String> = ["COMPLEX_ABS", "REAL", "IMAG"]
-    let readers = context.subgraph.operators.filter { $0.inputs.contains(output.index) }
-    guard readers.allSatisfy({ takesApart.contains($0.name) }),
-      !context.subgraph.outputs.contains(output.index)
-    else { throw GraftError(.unsupported, "complex numbers as a result") }
     let length = lengths[1]
     let input = try context.input(0, of: operation)
     guard let sizes = input.shape, sizes.count >= 2, sizes[sizes.count - 2] == 1,
