@@ -6,5 +6,5 @@
 @_exported import GraftTensor
 
 @_exported import enum GraftFormats.TFLiteArithmetic
-@_exported import enum GraftFormats.TFLiteWeights
 @_exported import struct GraftFormats.TFLiteMetadata
+@_exported import enum GraftFormats.TFLiteWeights

@@ -21,9 +21,13 @@ package enum Oracle: String, Sendable, CaseIterable {
   /// Runs every folder of `folder` that holds a model and its inputs; the outputs lie beside them
   /// afterwards, or the reason why there are none.
   package func run(_ folder: URL) throws {
+    try Self.run("run_models.py", with: python, folder)
+  }
+
+  fileprivate static func run(_ script: String, with python: URL, _ folder: URL) throws {
     let process = Process()
     process.executableURL = python
-    let script = SharedData.project.appending(path: "scripts/oracle/run_models.py")
+    let script = SharedData.project.appending(path: "scripts/oracle/\(script)")
     process.arguments = ["-B", script.path, folder.path]
     let errors = Pipe()
     process.standardError = errors
@@ -46,6 +50,21 @@ package enum Oracle: String, Sendable, CaseIterable {
   }
 }
 
+/// LiteRT in a pinned Python environment, made by scripts/setup.
+package enum LiteRTOracle {
+  package static let reason = Oracle.reason
+
+  package static var isPresent: Bool { FileManager.default.isExecutableFile(atPath: python.path) }
+
+  private static var python: URL { SharedData.cache.appending(path: "oracle/litert/bin/python") }
+
+  /// Runs every folder of `folder` that holds `model.tflite` and its inputs; the outputs lie beside
+  /// them afterwards, or the reason why there are none.
+  package static func run(_ folder: URL) throws {
+    try Oracle.run("run_litert.py", with: python, folder)
+  }
+}
+
 package struct OracleFailure: Error, CustomStringConvertible {
   let text: String
 
@@ -53,7 +72,7 @@ package struct OracleFailure: Error, CustomStringConvertible {
   package var isMissingKernel: Bool { text.contains("NOT_IMPLEMENTED") }
 
   package var description: String {
-    "ONNX Runtime: \(text.trimmingCharacters(in: .whitespacesAndNewlines))"
+    "the oracle: \(text.trimmingCharacters(in: .whitespacesAndNewlines))"
   }
 }
 

@@ -65,7 +65,7 @@ struct FlatBufferLayout {
       try startVector(elements.count / width, alignment: width, for: place)
       bytes += elements
     case .elements(let tensor):
-      try startVector(tensor.byteCount, alignment: 8, for: place)
+      try startVector(tensor.byteCount, alignment: 16, for: place)
       tensors.append((bytes.count, tensor))
       tensorByteCount += tensor.byteCount
     }

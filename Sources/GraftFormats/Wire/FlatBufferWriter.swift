@@ -62,7 +62,7 @@ package struct FlatBufferWriter {
     integers(field, values.map(\.bitPattern))
   }
 
-  /// The elements of a tensor as a list of bytes, aligned to 8 so that they can be used where they
+  /// The elements of a tensor as a list of bytes, aligned to 16 so that they can be used where they
   /// lie.
   package mutating func elements(_ field: Int, of tensor: Tensor) {
     fields.append((field, .elements(tensor)))

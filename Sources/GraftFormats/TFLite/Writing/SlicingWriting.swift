@@ -15,42 +15,19 @@ extension TFLiteWriting {
     let ends = try Bounds(2, of: node, &context)
     let axes = try context.constantInts(3, of: node) ?? Array(starts.indices)
     let steps = try context.constantInts(4, of: node) ?? axes.map { _ in 1 }
-    let rank = order.count
-    var begin = [WritingContext.Size](repeating: .fixed(0), count: rank)
-    var end = begin
-    var strides = [Int](repeating: 1, count: rank)
-    var (openBegins, openEnds) = ((1 << rank) - 1, (1 << rank) - 1)
-    for (index, axis) in axes.enumerated() {
-      let place = order.firstIndex(of: try shape.axis(axis)) ?? 0
-      strides[place] = steps[index]
-      begin[place] = starts[index]
-      end[place] = ends[index]
-      openBegins &= ~(1 << place)
-      openEnds &= ~(1 << place)
-      // An end before the first element, or beyond the last, is an open one.
-      if case .fixed(let limit) = ends[index] {
-        let size =
-          context.open(input).contains(try shape.axis(axis))
-          ? Int(Int32.max) : shape[axis < 0 ? axis + rank : axis]
-        if steps[index] > 0 ? limit >= size : limit < -size { openEnds |= 1 << place }
-      }
-      if case .fixed(let limit) = starts[index], steps[index] < 0,
-        limit >= shape[axis < 0 ? axis + rank : axis]
-      {
-        openBegins |= 1 << place
-      }
-    }
-    let options = TFLiteOptions.make {
-      $0.integer(0, Int32(openBegins))
-      $0.integer(1, Int32(openEnds))
-      for field in 2..<5 { $0.integer(field, Int32(0)) }
+    var frame = SliceFrame(rank: order.count)
+    for (index, axis) in try axes.map(shape.axis).enumerated() {
+      frame.cut(
+        order.firstIndex(of: axis) ?? 0,
+        size: context.open(input).contains(axis) ? Int(Int32.max) : shape[axis],
+        from: starts[index], to: ends[index], step: steps[index])
     }
     let operands = [
-      try context.tensor(input, order: order), context.sizes(begin), context.sizes(end),
-      context.ints(strides),
+      try context.tensor(input, order: order), context.sizes(frame.begins),
+      context.sizes(frame.ends), context.ints(frame.steps),
     ]
     try context.emit(
-      "STRIDED_SLICE", operands, for: node.outputs[0], order: order, options: options)
+      "STRIDED_SLICE", operands, for: node.outputs[0], order: order, options: frame.options)
   }
 
   /// Where slices begin or end.
@@ -99,6 +76,48 @@ extension TFLiteWriting {
         "MIRROR_PAD", operands, for: node.outputs[0], order: order,
         options: TFLiteOptions.make { $0.integer(0, Int8(0)) })
     case let mode: throw GraftError(.unsupported, "mode '\(mode)'")
+    }
+  }
+}
+
+/// What is cut out of a tensor: axes that are not cut are whole.
+private struct SliceFrame {
+  private(set) var begins: [WritingContext.Size]
+  private(set) var ends: [WritingContext.Size]
+  private(set) var steps: [Int]
+  /// Bits for axes that are taken from their first element, or to their last.
+  private var openBegins: Int32 = 0
+  private var openEnds: Int32 = 0
+
+  init(rank: Int) {
+    begins = [WritingContext.Size](repeating: .fixed(0), count: rank)
+    ends = begins
+    steps = [Int](repeating: 1, count: rank)
+    for axis in 0..<rank {
+      openBegins |= 1 << Int32(axis)
+      openEnds |= 1 << Int32(axis)
+    }
+  }
+
+  mutating func cut(
+    _ axis: Int, size: Int, from begin: WritingContext.Size, to end: WritingContext.Size, step: Int
+  ) {
+    begins[axis] = begin
+    ends[axis] = end
+    steps[axis] = step
+    let bit: Int32 = 1 << Int32(axis)
+    openBegins &= ~bit
+    openEnds &= ~bit
+    // A bound beyond the axis is an open one.
+    if case .fixed(let limit) = end, step > 0 ? limit >= size : limit < -size { openEnds |= bit }
+    if case .fixed(let start) = begin, step < 0, start >= size { openBegins |= bit }
+  }
+
+  var options: FlatBufferWriter {
+    TFLiteOptions.make {
+      $0.integer(0, openBegins)
+      $0.integer(1, openEnds)
+      for field in 2..<5 { $0.integer(field, Int32(0)) }
     }
   }
 }

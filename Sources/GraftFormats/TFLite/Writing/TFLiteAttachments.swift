@@ -12,9 +12,13 @@ struct TFLiteAttachments {
 
   /// From what the model was read with, brought up to date.
   init(_ model: Model) {
-    metadata = model.tfliteMetadata ?? TFLiteMetadata()
-    if metadata.name.isEmpty { metadata.name = model.graph.name }
-    if metadata.description.isEmpty { metadata.description = model.documentation }
+    if let known = model.tfliteMetadata {
+      metadata = known
+    } else {
+      metadata = TFLiteMetadata()
+      metadata.name = model.graph.name
+      metadata.description = model.documentation
+    }
     metadata.inputs = Self.values(metadata.inputs, model.inputs)
     metadata.outputs = Self.values(metadata.outputs, model.outputs)
     var texts = model.tfliteFiles
@@ -22,14 +26,17 @@ struct TFLiteAttachments {
     files = texts.map { ($0.key, Array($0.value.utf8)) }
   }
 
-  /// One description for each feature; kept where there are as many.
+  /// One description for each feature; what is known is kept where there are as many.
   private static func values(_ known: [TFLiteMetadata.Value], _ features: [Feature])
     -> [TFLiteMetadata.Value]
   {
     features.enumerated().map { index, feature in
-      var value = known.count == features.count ? known[index] : TFLiteMetadata.Value()
-      if value.name.isEmpty { value.name = feature.name }
-      if value.description.isEmpty { value.description = feature.documentation }
+      var value = TFLiteMetadata.Value()
+      if known.count == features.count {
+        value = known[index]
+      } else {
+        (value.name, value.description) = (feature.name, feature.documentation)
+      }
       if let normalization = feature.normalization {
         (value.mean, value.deviation) = (normalization.mean, normalization.deviation)
       }

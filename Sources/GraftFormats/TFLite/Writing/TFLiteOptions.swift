@@ -11,7 +11,7 @@ enum TFLiteOptions {
     "REDUCE_PROD": 27, "SUB": 28, "DIV": 29, "SQUEEZE": 30, "STRIDED_SLICE": 32, "SPLIT": 35,
     "CAST": 37, "ARG_MAX": 40, "TRANSPOSE_CONV": 49, "SHAPE": 55, "ARG_MIN": 57, "PACK": 59,
     "ONE_HOT": 61, "UNPACK": 64, "RESIZE_NEAREST_NEIGHBOR": 74, "LEAKY_RELU": 75, "MIRROR_PAD": 77,
-    "SPLIT_V": 79, "DEPTH_TO_SPACE": 94, "BATCH_MATMUL": 101, "CUMSUM": 102, "GELU": 115,
+    "SPLIT_V": 79, "DEPTH_TO_SPACE": 94, "BATCH_MATMUL": 101, "CUMSUM": 102, "GELU": 116,
   ]
 
   /// The version of an operator, for those whose first one lacks what is written.

@@ -31,6 +31,7 @@ extension WritingContext {
 
   /// Writes a node; gives the reason when it cannot be written.
   private mutating func write(_ node: Node) throws -> String? {
+    let before = absorbed
     do {
       guard let rule = TFLiteWriting.table[node.qualifiedOp] else { throw Unwritten(reason: "") }
       try locating(node.place) { try rule(&self, node) }
@@ -39,6 +40,8 @@ extension WritingContext {
       bindPlaceholders(node)
       return error.reason
     } catch let error as GraftError where error.code == .unsupported {
+      // Nodes that it was to do as well are looked at by themselves.
+      absorbed = before
       bindPlaceholders(node)
       return error.what
     }

@@ -54,9 +54,17 @@ extension WritingContext {
     return emit(op, inputs, as: value, options: options)
   }
 
+  /// The types that LiteRT's kernels compute with.
+  private static let elementTypes: Set<ElementType> = [
+    .float32, .int8, .uint8, .int16, .int32, .int64, .bool,
+  ]
+
   /// The tensor that holds a value in an order.
   func description(of value: String, order: [Int]? = nil) throws -> TFLiteDraft.Value {
     let type = try type(value)
+    guard Self.elementTypes.contains(type.elementType) else {
+      throw GraftError(.unsupported, "values of type \(type.elementType)")
+    }
     let identity = Array(type.shape.indices)
     let order = order ?? identity
     return TFLiteDraft.Value(
