@@ -11,10 +11,12 @@ struct TFLitePreparation {
   private(set) var shapes: TFLiteShapes
 
   /// Passes whose results have a form in TensorFlow Lite, and that make fewer or cheaper operators.
-  private static let passes: [any GraphPass] = [
-    ConstantFolding(), IdentityRemoval(), NormalizationFolding(), GeluFusion(),
-    LayerNormalizationFusion(), CommonSubexpressions(),
-  ]
+  private static let passes = standardGraphPasses.filter {
+    [
+      "constant folding", "identity removal", "normalization folding", "Gelu fusion",
+      "layer normalization fusion", "common subexpressions",
+    ].contains($0.name)
+  }
 
   /// - Parameter sizes: of open dimensions, by their names.
   /// - Throws: `invalidArgument` for a size of a dimension that is not there, `unsupported` when
