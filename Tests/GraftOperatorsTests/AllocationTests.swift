@@ -22,6 +22,7 @@
       "Compress": "the list of what it keeps",
       "graft.CompressGradient": "the list of what was kept",
       "Einsum": "operands brought into the order of a matrix product",
+      "graft.DetectionPostProcess": "the boxes, and those that are kept",
       "GRU": recurrent, "LSTM": recurrent, "RNN": recurrent, "graft.GRUGradient": recurrent,
       "graft.LSTMGradient": recurrent, "graft.RNNGradient": recurrent,
       "GatherND": positions, "ScatterND": positions, "graft.GatherNDGradient": positions,

@@ -116,6 +116,9 @@ struct DetectionSettings {
         .invalidArgument, "attribute 'nms_iou_threshold' is \(overlapThreshold), not within 0 and 1"
       )
     }
+    guard maximumCount * classesPerDetection <= 1_000_000 else {
+      throw GraftError(.invalidArgument, "more than 1000000 rows of detections are asked for")
+    }
     let names = ["y_scale", "x_scale", "h_scale", "w_scale"]
     let values = try names.map { Double(try node.float($0)) }
     scales = SIMD4(values[0], values[1], values[2], values[3])
