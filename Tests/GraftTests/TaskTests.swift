@@ -74,7 +74,7 @@ struct TaskTests {
   @Test(arguments: ["identity", "logarithm", "inverseLogistic"])
   func `scores are calibrated as the model's file says`(transformation: String) throws {
     // The second class has no numbers, the third a least score, the fourth is missing.
-    let model = try calibrated("0.9,2,-0.5\n\n1.5,1,0.25,0.7\n", transformation)
+    let model = try calibrated("0.9,2,3.5\n\n1.5,1,0.25,0.7\n", transformation)
     func changed(_ x: Double) -> Double {
       switch transformation {
       case "logarithm": log(x)
@@ -85,7 +85,7 @@ struct TaskTests {
     let found = try ImageClassifier(model).classify(picture)
     #expect(found.map(\.index) == [2, 0])
     let expected = [
-      1.5 / (1 + exp(-(changed(0.8) + 0.25))), 0.9 / (1 + exp(-(2 * changed(0.2) - 0.5))),
+      1.5 / (1 + exp(-(changed(0.8) + 0.25))), 0.9 / (1 + exp(-(2 * changed(0.2) + 3.5))),
     ]
     for (category, score) in zip(found, expected) { #expect(abs(category.score - score) < 1e-6) }
     var options = TaskOptions()
