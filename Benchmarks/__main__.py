@@ -1,4 +1,4 @@
-"""Measures Graft against ONNX Runtime and PyTorch, and reports ratios."""
+"""Measures Graft against ONNX Runtime, PyTorch and LiteRT, and reports ratios."""
 import argparse
 import shlex
 import sys
@@ -9,12 +9,14 @@ import growth
 import inference
 import machine
 import report
+import tflite
 import training
 import tutorial
 from environment import FOLDER, GRAFT, ROOT, shown
 from pairing import Effort, Row
 
-SECTIONS = {"inference": inference.rows, "tutorial": tutorial.rows, "training": training.rows}
+SECTIONS = {"inference": inference.rows, "tutorial": tutorial.rows, "training": training.rows,
+            "tflite": tflite.rows}
 
 
 def arguments() -> argparse.Namespace:
@@ -30,7 +32,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--threads", type=int, nargs="+", default=[machine.core_count()],
                         metavar="N", help="thread counts of the tables; the number of cores")
     parser.add_argument("--only", nargs="+", choices=[*SECTIONS, "growth"], metavar="PART",
-                        help="inference, tutorial, training, growth; all by default")
+                        help="inference, tutorial, training, tflite, growth; all by default")
     parser.add_argument("--output", type=Path, metavar="FOLDER",
                         help="where Performance.md, performance.json and the plots lie; "
                              "Documentation, with --quick a folder in the cache")

@@ -40,6 +40,11 @@ def training_python() -> Path:
     return _environment("onnxruntime-training", "3.11", [HERE / "requirements-training.txt"])
 
 
+def litert_python() -> Path:
+    """LiteRT's interpreter."""
+    return _environment("litert", "3.11", [HERE / "requirements-litert.txt"])
+
+
 def torch_python() -> Path:
     """PyTorch without CUDA where pip can find it, else with."""
     return _environment("torch", None, [ORACLE_REQUIREMENTS, HERE / "requirements-torch.txt"],
@@ -116,6 +121,14 @@ def full_size(name: str) -> Path:
     path = CACHE / "full-size" / f"{name}.onnx"
     if not path.is_file():
         raise Missing(f"no {shown(path)}: scripts/full-size-models could not make it")
+    return path
+
+
+def shared_tflite() -> Path:
+    """The folder of TensorFlow Lite models beside the project."""
+    path = ROOT.parent / "shared/tflite/models"
+    if not path.is_dir():
+        raise Missing("no folder shared/tflite/models beside the project")
     return path
 
 

@@ -6,12 +6,14 @@ import subprocess
 from datetime import datetime, timezone
 from pathlib import Path
 
-from environment import ROOT, Missing, inference_python, torch_python, training_python
+from environment import (
+    ROOT, Missing, inference_python, litert_python, torch_python, training_python)
 
 PACKAGES = {
     "inference": (inference_python, ["onnxruntime", "numpy"]),
     "tutorial": (training_python, ["onnxruntime-training-cpu", "numpy"]),
     "training": (torch_python, ["torch"]),
+    "tflite": (litert_python, ["ai-edge-litert"]),
     "growth": (inference_python, ["onnxruntime", "numpy"]),
 }
 

@@ -14,6 +14,7 @@ TITLES = {
     "inference": "Inference",
     "tutorial": "The voice tutorial's training",
     "training": "A full training step",
+    "tflite": "TensorFlow Lite models",
     "growth": "How time grows",
 }
 COLORS = {"Graft": "#0072b2", "ONNX Runtime": "#d55e00"}

@@ -58,7 +58,7 @@ const char *graft_dnn_isa(void) {
   case dnnl_cpu_isa_avx512_core_vnni: return "avx512_core_vnni";
   case dnnl_cpu_isa_avx512_core_bf16: return "avx512_core_bf16";
   case dnnl_cpu_isa_avx512_core_amx: return "avx512_core_amx";
-  default: return "other";
+  default: return "another";
   }
 }
 
@@ -76,9 +76,4 @@ int graft_dnn_set_threads(int count) {
   if (set == NULL) return GRAFT_UNSUPPORTED;
   set(count);
   return GRAFT_OK;
-}
-
-int graft_dnn_threads(void) {
-  int (*get)(void) = (int (*)(void))dlsym(RTLD_DEFAULT, "omp_get_max_threads");
-  return get == NULL ? 1 : get();
 }

@@ -1,32 +1,64 @@
-// Convolution of rank 1 to 3, with groups.
+// Convolution of rank 1 to 3, with groups, and its gradients for the source and for the weights.
 #include "internal.h"
 
 #include <string.h>
 
-// oneDNN 2 divides by strides before it looks at them, so they are checked here.
-int graft_window_numbers(
-  const graft_window *window, int rank, struct window_numbers *numbers) {
-  const int64_t limit = INT64_C(1) << 31;
-  memset(numbers, 0, sizeof *numbers);
-  if (rank < 3 || rank > 5) return 0;
-  for (int axis = 0; axis < rank - 2; axis++) {
-    if (window->strides[axis] < 1 || window->strides[axis] > limit) return 0;
-    if (window->dilations[axis] < 1 || window->dilations[axis] > limit) return 0;
-    if (window->padding_begin[axis] < -limit || window->padding_begin[axis] > limit) return 0;
-    if (window->padding_end[axis] < -limit || window->padding_end[axis] > limit) return 0;
-    numbers->strides[axis] = window->strides[axis];
-    numbers->dilations[axis] = window->dilations[axis] - 1;
-    numbers->padding_begin[axis] = window->padding_begin[axis];
-    numbers->padding_end[axis] = window->padding_end[axis];
-  }
-  return 1;
+// MARK: - Descriptors
+
+static dnnl_status_t forward(
+  const struct convolution_terms *terms, dnnl_prop_kind_t propagation,
+  struct graft_request *request) {
+  const struct window_numbers *window = &terms->window;
+#if DNNL_VERSION_MAJOR >= 3
+  return dnnl_convolution_forward_primitive_desc_create(
+    &request->forward, request->engine, propagation, dnnl_convolution_direct, terms->source,
+    terms->weights, terms->bias, terms->destination, window->strides, window->dilations,
+    window->padding_begin, window->padding_end, request->attributes);
+#else
+  dnnl_convolution_desc_t operation;
+  const dnnl_status_t status = dnnl_dilated_convolution_forward_desc_init(
+    &operation, propagation, dnnl_convolution_direct, terms->source, terms->weights, terms->bias,
+    terms->destination, window->strides, window->dilations, window->padding_begin,
+    window->padding_end);
+  return graft_make_forward(request, status, &operation);
+#endif
 }
 
-/// Whether the layouts that every direction needs are there.
-static int is_complete(const graft_convolution *description) {
-  return description != NULL && description->source != NULL && description->weights != NULL
-    && description->destination != NULL;
+static dnnl_status_t backward_data(
+  const struct convolution_terms *terms, struct graft_request *request) {
+  const struct window_numbers *window = &terms->window;
+#if DNNL_VERSION_MAJOR >= 3
+  return dnnl_convolution_backward_data_primitive_desc_create(
+    &request->backward, request->engine, dnnl_convolution_direct, terms->source, terms->weights,
+    terms->destination, window->strides, window->dilations, window->padding_begin,
+    window->padding_end, request->forward, request->attributes);
+#else
+  dnnl_convolution_desc_t operation;
+  const dnnl_status_t status = dnnl_dilated_convolution_backward_data_desc_init(
+    &operation, dnnl_convolution_direct, terms->source, terms->weights, terms->destination,
+    window->strides, window->dilations, window->padding_begin, window->padding_end);
+  return graft_make_backward(request, status, &operation);
+#endif
 }
+
+static dnnl_status_t backward_weights(
+  const struct convolution_terms *terms, struct graft_request *request) {
+  const struct window_numbers *window = &terms->window;
+#if DNNL_VERSION_MAJOR >= 3
+  return dnnl_convolution_backward_weights_primitive_desc_create(
+    &request->backward, request->engine, dnnl_convolution_direct, terms->source, terms->weights,
+    NULL, terms->destination, window->strides, window->dilations, window->padding_begin,
+    window->padding_end, request->forward, request->attributes);
+#else
+  dnnl_convolution_desc_t operation;
+  const dnnl_status_t status = dnnl_dilated_convolution_backward_weights_desc_init(
+    &operation, dnnl_convolution_direct, terms->source, terms->weights, NULL, terms->destination,
+    window->strides, window->dilations, window->padding_begin, window->padding_end);
+  return graft_make_backward(request, status, &operation);
+#endif
+}
+
+// MARK: - What oneDNN 2 computes wrongly
 
 /// Whether a tensor of a post-operation differs from pixel to pixel.
 static int reads_pixels(const graft_post_operations *operations) {
@@ -48,31 +80,52 @@ static int is_wrong(const graft_primitive *primitive, const graft_post_operation
   return !is_channels_first;
 }
 
+// MARK: - Primitives
+
 int graft_convolution_create(const graft_convolution *description, graft_primitive **result) {
   static const int slots[] = {
     GRAFT_SLOT_SOURCE, GRAFT_SLOT_WEIGHTS, GRAFT_SLOT_BIAS, GRAFT_SLOT_DESTINATION, 0,
   };
-  if (result == NULL) return GRAFT_INVALID_ARGUMENTS;
-  *result = NULL;
-  if (!is_complete(description)) return GRAFT_INVALID_ARGUMENTS;
-  struct window_numbers window;
-  if (!graft_window_numbers(
-        &description->window, graft_layout_rank(description->source), &window))
-    return GRAFT_INVALID_ARGUMENTS;
-  struct graft_request request;
-  dnnl_status_t status =
-    graft_request_begin(&request, description->post_operations, description->destination);
-  if (status == dnnl_success)
-    status = dnnl_convolution_forward_primitive_desc_create(
-      &request.descriptor, request.engine,
-      description->training ? dnnl_forward_training : dnnl_forward_inference,
-      dnnl_convolution_direct, graft_view(description->source), graft_view(description->weights),
-      graft_view(description->bias), graft_view(description->destination), window.strides,
-      window.dilations, window.padding_begin, window.padding_end, request.attributes);
-  const int outcome = graft_request_finish(
-    &request, status, slots, description->post_operations, result);
+  struct convolution_terms terms;
+  struct graft_request request = graft_request_begin(
+    graft_convolution_read(description, &terms), description->post_operations,
+    description->destination);
+  if (request.status == dnnl_success)
+    request.status = forward(&terms, dnnl_forward_inference, &request);
+  const int outcome = graft_request_finish(&request, slots, result);
   if (outcome != GRAFT_OK || !is_wrong(*result, description->post_operations)) return outcome;
   graft_primitive_free(*result);
   *result = NULL;
   return GRAFT_UNSUPPORTED;
+}
+
+typedef dnnl_status_t gradient_maker(
+  const struct convolution_terms *terms, struct graft_request *request);
+
+static int gradient_create(
+  gradient_maker *backward, const graft_convolution *description, const int *slots,
+  graft_primitive **result) {
+  struct convolution_terms terms;
+  struct graft_request request =
+    graft_request_begin(graft_convolution_read(description, &terms), NULL, NULL);
+  if (request.status == dnnl_success)
+    request.status = forward(&terms, dnnl_forward_training, &request);
+  if (request.status == dnnl_success) request.status = backward(&terms, &request);
+  return graft_request_finish(&request, slots, result);
+}
+
+int graft_convolution_backward_data_create(
+  const graft_convolution *description, graft_primitive **result) {
+  static const int slots[] = {
+    GRAFT_SLOT_WEIGHTS, GRAFT_SLOT_DIFF_SOURCE, GRAFT_SLOT_DIFF_DESTINATION, 0,
+  };
+  return gradient_create(backward_data, description, slots, result);
+}
+
+int graft_convolution_backward_weights_create(
+  const graft_convolution *description, graft_primitive **result) {
+  static const int slots[] = {
+    GRAFT_SLOT_SOURCE, GRAFT_SLOT_DIFF_WEIGHTS, GRAFT_SLOT_DIFF_DESTINATION, 0,
+  };
+  return gradient_create(backward_weights, description, slots, result);
 }

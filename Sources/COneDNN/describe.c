@@ -22,15 +22,14 @@ static void write_text(struct writer *writer, const char *format, ...) {
   if (wanted > 0) writer->length += wanted < room ? wanted : room - 1;
 }
 
-static const char *element_name(graft_element element) {
-  switch (element) {
-  case GRAFT_ELEMENT_F32: return "f32";
-  case GRAFT_ELEMENT_F16: return "f16";
-  case GRAFT_ELEMENT_BF16: return "bf16";
-  case GRAFT_ELEMENT_S32: return "s32";
-  case GRAFT_ELEMENT_S8: return "s8";
-  case GRAFT_ELEMENT_U8: return "u8";
-  default: return "undefined";
+/// Only the places of maxima, which a pooling keeps, are not f32.
+static const char *element_name(dnnl_data_type_t element) {
+  switch ((int)element) {
+  case dnnl_f32: return "f32";
+  case dnnl_s32: return "s32";
+  case dnnl_s8: return "s8";
+  case dnnl_u8: return "u8";
+  default: return "other";
   }
 }
 
@@ -77,7 +76,7 @@ static void write_order(struct writer *writer, const struct descriptor_facts *fa
 }
 
 int graft_layout_describe(const graft_layout *layout, char *text, int capacity) {
-  if (text == NULL || capacity < 1) return 0;
+  if (capacity < 1) return 0;
   struct writer writer = {text, capacity, 0};
   text[0] = 0;
   struct descriptor_facts facts;
@@ -86,7 +85,7 @@ int graft_layout_describe(const graft_layout *layout, char *text, int capacity) 
     write_text(&writer, "absent");
     return writer.length;
   }
-  write_text(&writer, "%s ", element_name(graft_layout_element(layout)));
+  write_text(&writer, "%s ", element_name(facts.element));
   for (int axis = 0; axis < facts.rank; axis++)
     write_text(&writer, axis == 0 ? "%lld" : "x%lld", (long long)facts.dimensions[axis]);
   write_text(&writer, " ");

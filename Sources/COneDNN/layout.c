@@ -5,34 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static dnnl_data_type_t data_type_from(graft_element element) {
-  switch (element) {
-  case GRAFT_ELEMENT_F32: return dnnl_f32;
-  case GRAFT_ELEMENT_F16: return dnnl_f16;
-  case GRAFT_ELEMENT_BF16: return dnnl_bf16;
-  case GRAFT_ELEMENT_S32: return dnnl_s32;
-  case GRAFT_ELEMENT_S8: return dnnl_s8;
-  case GRAFT_ELEMENT_U8: return dnnl_u8;
-  default: return dnnl_data_type_undef;
-  }
-}
-
-static graft_element element_from(dnnl_data_type_t type) {
-  switch (type) {
-  case dnnl_f32: return GRAFT_ELEMENT_F32;
-  case dnnl_f16: return GRAFT_ELEMENT_F16;
-  case dnnl_bf16: return GRAFT_ELEMENT_BF16;
-  case dnnl_s32: return GRAFT_ELEMENT_S32;
-  case dnnl_s8: return GRAFT_ELEMENT_S8;
-  case dnnl_u8: return GRAFT_ELEMENT_U8;
-  default: return GRAFT_ELEMENT_UNDEFINED;
-  }
-}
-
 /// Sizes come from files: they must be non-negative and their product must leave room for any
 /// padding and element size that oneDNN computes with.
 static int sizes_are_sound(int rank, const int64_t *dimensions) {
-  if (rank < 1 || rank > GRAFT_MAXIMUM_RANK || dimensions == NULL) return 0;
+  if (rank < 1 || rank > DNNL_MAX_NDIMS) return 0;
   int64_t product = 1;
   for (int axis = 0; axis < rank; axis++) {
     if (dimensions[axis] < 0 || dimensions[axis] > INT64_C(1) << 40) return 0;
@@ -87,13 +63,9 @@ int graft_layout_from(descriptor_view view, graft_layout **result) {
 }
 
 int graft_layout_create_plain(
-  int rank, const int64_t *dimensions, graft_element element, const int64_t *strides,
-  graft_layout **result) {
-  const dnnl_data_type_t type = data_type_from(element);
-  if (result == NULL) return GRAFT_INVALID_ARGUMENTS;
+  int rank, const int64_t *dimensions, const int64_t *strides, graft_layout **result) {
   *result = NULL;
-  if (!sizes_are_sound(rank, dimensions) || type == dnnl_data_type_undef)
-    return GRAFT_INVALID_ARGUMENTS;
+  if (!sizes_are_sound(rank, dimensions)) return GRAFT_INVALID_ARGUMENTS;
   dnnl_dims_t sizes = {0}, steps = {0};
   memcpy(sizes, dimensions, (size_t)rank * sizeof(int64_t));
   if (strides == NULL) {
@@ -104,47 +76,37 @@ int graft_layout_create_plain(
   }
   descriptor_handle descriptor = NULL;
   const dnnl_status_t status =
-    dnnl_memory_desc_create_with_strides(&descriptor, rank, sizes, type, steps);
+    dnnl_memory_desc_create_with_strides(&descriptor, rank, sizes, dnnl_f32, steps);
   return wrap(status, descriptor, result);
 }
 
 static int create_with_tag(
-  int rank, const int64_t *dimensions, graft_element element, dnnl_format_tag_t tag,
-  graft_layout **result) {
-  const dnnl_data_type_t type = data_type_from(element);
-  if (result == NULL) return GRAFT_INVALID_ARGUMENTS;
+  int rank, const int64_t *dimensions, dnnl_format_tag_t tag, graft_layout **result) {
   *result = NULL;
-  if (!sizes_are_sound(rank, dimensions) || type == dnnl_data_type_undef)
-    return GRAFT_INVALID_ARGUMENTS;
+  if (!sizes_are_sound(rank, dimensions)) return GRAFT_INVALID_ARGUMENTS;
   dnnl_dims_t sizes = {0};
   memcpy(sizes, dimensions, (size_t)rank * sizeof(int64_t));
   descriptor_handle descriptor = NULL;
   const dnnl_status_t status =
-    dnnl_memory_desc_create_with_tag(&descriptor, rank, sizes, type, tag);
+    dnnl_memory_desc_create_with_tag(&descriptor, rank, sizes, dnnl_f32, tag);
   return wrap(status, descriptor, result);
 }
 
-int graft_layout_create_any(
-  int rank, const int64_t *dimensions, graft_element element, graft_layout **result) {
-  return create_with_tag(rank, dimensions, element, dnnl_format_tag_any, result);
+int graft_layout_create_any(int rank, const int64_t *dimensions, graft_layout **result) {
+  return create_with_tag(rank, dimensions, dnnl_format_tag_any, result);
 }
 
 int graft_layout_create_blocked(
-  int rank, const int64_t *dimensions, graft_element element, int block, graft_layout **result) {
+  int rank, const int64_t *dimensions, int block, graft_layout **result) {
   static const dnnl_format_tag_t tags[3][3] = {
     {dnnl_aBc4b, dnnl_aBc8b, dnnl_aBc16b},
     {dnnl_aBcd4b, dnnl_aBcd8b, dnnl_aBcd16b},
     {dnnl_aBcde4b, dnnl_aBcde8b, dnnl_aBcde16b},
   };
+  *result = NULL;
   const int column = block == 4 ? 0 : block == 8 ? 1 : block == 16 ? 2 : -1;
   if (rank < 3 || rank > 5 || column < 0) return GRAFT_INVALID_ARGUMENTS;
-  return create_with_tag(rank, dimensions, element, tags[rank - 3][column], result);
-}
-
-int graft_layout_copy(const graft_layout *layout, graft_layout **result) {
-  if (layout == NULL || result == NULL) return GRAFT_INVALID_ARGUMENTS;
-  *result = NULL;
-  return graft_layout_from(layout->descriptor, result);
+  return create_with_tag(rank, dimensions, tags[rank - 3][column], result);
 }
 
 void graft_layout_free(graft_layout *layout) {
@@ -154,20 +116,10 @@ void graft_layout_free(graft_layout *layout) {
 }
 
 int graft_layout_equal(const graft_layout *left, const graft_layout *right) {
-  if (left == NULL || right == NULL) return left == right;
   return dnnl_memory_desc_equal(left->descriptor, right->descriptor) != 0;
 }
 
-int graft_same_sizes(const graft_layout *left, const graft_layout *right) {
-  struct descriptor_facts one, other;
-  graft_descriptor_read(graft_view(left), &one);
-  graft_descriptor_read(graft_view(right), &other);
-  return one.rank == other.rank
-    && memcmp(one.dimensions, other.dimensions, (size_t)one.rank * sizeof(int64_t)) == 0;
-}
-
 int64_t graft_layout_byte_size(const graft_layout *layout) {
-  if (layout == NULL || graft_layout_is_any(layout)) return 0;
   return (int64_t)dnnl_memory_desc_get_size(layout->descriptor);
 }
 
@@ -183,30 +135,11 @@ int64_t graft_layout_dimension(const graft_layout *layout, int axis) {
   return axis < 0 || axis >= facts.rank ? 0 : facts.dimensions[axis];
 }
 
-int64_t graft_layout_padding(const graft_layout *layout, int axis) {
-  struct descriptor_facts facts;
-  graft_descriptor_read(graft_view(layout), &facts);
-  if (axis < 0 || axis >= facts.rank || facts.format == dnnl_format_kind_any) return 0;
-  return facts.padded_dimensions[axis] - facts.dimensions[axis];
-}
-
 int graft_layout_has_padding(const graft_layout *layout) {
-  const int rank = graft_layout_rank(layout);
-  for (int axis = 0; axis < rank; axis++)
-    if (graft_layout_padding(layout, axis) != 0) return 1;
-  return 0;
-}
-
-graft_element graft_layout_element(const graft_layout *layout) {
   struct descriptor_facts facts;
   graft_descriptor_read(graft_view(layout), &facts);
-  return element_from(facts.element);
-}
-
-int graft_layout_is_any(const graft_layout *layout) {
-  struct descriptor_facts facts;
-  graft_descriptor_read(graft_view(layout), &facts);
-  return facts.rank > 0 && facts.format == dnnl_format_kind_any;
+  if (facts.format == dnnl_format_kind_any) return 0;
+  return memcmp(facts.padded_dimensions, facts.dimensions, sizeof facts.dimensions) != 0;
 }
 
 int graft_layout_is_plain_row_major(const graft_layout *layout) {
@@ -214,7 +147,7 @@ int graft_layout_is_plain_row_major(const graft_layout *layout) {
   graft_descriptor_read(graft_view(layout), &facts);
   if (facts.rank == 0 || facts.format != dnnl_blocked || facts.offset != 0) return 0;
   if (facts.inner_block_count != 0) return 0;
-  int64_t strides[GRAFT_MAXIMUM_RANK];
+  int64_t strides[DNNL_MAX_NDIMS];
   row_major(facts.rank, facts.dimensions, strides);
   for (int axis = 0; axis < facts.rank; axis++) {
     if (facts.padded_dimensions[axis] != facts.dimensions[axis]) return 0;

@@ -1,4 +1,4 @@
-// Maximum and average pooling, forward and backward.
+// Maximum and average pooling, and their gradients.
 #include "internal.h"
 
 static dnnl_alg_kind_t algorithm(graft_pooling_kind kind) {
@@ -10,18 +10,21 @@ static dnnl_alg_kind_t algorithm(graft_pooling_kind kind) {
   return dnnl_alg_kind_undef;
 }
 
+/// A description in oneDNN's terms.
 struct pooling {
   dnnl_alg_kind_t algorithm;
+  descriptor_view source, destination;
   dnnl_dims_t size;
   struct window_numbers window;
 };
 
 /// Whether the description is one that oneDNN may see.
 static int read(const graft_pooling *description, struct pooling *pooling) {
-  if (description == NULL || description->source == NULL || description->destination == NULL)
-    return 0;
+  if (description->source == NULL || description->destination == NULL) return 0;
   const int rank = graft_layout_rank(description->source);
   pooling->algorithm = algorithm(description->kind);
+  pooling->source = graft_view(description->source);
+  pooling->destination = graft_view(description->destination);
   if (pooling->algorithm == dnnl_alg_kind_undef) return 0;
   if (!graft_window_numbers(&description->window, rank, &pooling->window)) return 0;
   for (int axis = 0; axis < rank - 2; axis++) {
@@ -32,13 +35,38 @@ static int read(const graft_pooling *description, struct pooling *pooling) {
 }
 
 static dnnl_status_t forward(
-  const graft_pooling *description, const struct pooling *pooling, int training,
-  struct graft_request *request, dnnl_primitive_desc_t *result) {
+  const struct pooling *pooling, int training, struct graft_request *request) {
+  const struct window_numbers *window = &pooling->window;
+  const dnnl_prop_kind_t propagation = training ? dnnl_forward_training : dnnl_forward_inference;
+#if DNNL_VERSION_MAJOR >= 3
   return dnnl_pooling_forward_primitive_desc_create(
-    result, request->engine, training ? dnnl_forward_training : dnnl_forward_inference,
-    pooling->algorithm, graft_view(description->source), graft_view(description->destination),
-    pooling->window.strides, pooling->size, pooling->window.dilations,
-    pooling->window.padding_begin, pooling->window.padding_end, request->attributes);
+    &request->forward, request->engine, propagation, pooling->algorithm, pooling->source,
+    pooling->destination, window->strides, pooling->size, window->dilations,
+    window->padding_begin, window->padding_end, request->attributes);
+#else
+  dnnl_pooling_v2_desc_t operation;
+  const dnnl_status_t status = dnnl_pooling_v2_forward_desc_init(
+    &operation, propagation, pooling->algorithm, pooling->source, pooling->destination,
+    window->strides, pooling->size, window->dilations, window->padding_begin,
+    window->padding_end);
+  return graft_make_forward(request, status, &operation);
+#endif
+}
+
+static dnnl_status_t backward(const struct pooling *pooling, struct graft_request *request) {
+  const struct window_numbers *window = &pooling->window;
+#if DNNL_VERSION_MAJOR >= 3
+  return dnnl_pooling_backward_primitive_desc_create(
+    &request->backward, request->engine, pooling->algorithm, pooling->source,
+    pooling->destination, window->strides, pooling->size, window->dilations,
+    window->padding_begin, window->padding_end, request->forward, request->attributes);
+#else
+  dnnl_pooling_v2_desc_t operation;
+  const dnnl_status_t status = dnnl_pooling_v2_backward_desc_init(
+    &operation, pooling->algorithm, pooling->source, pooling->destination, window->strides,
+    pooling->size, window->dilations, window->padding_begin, window->padding_end);
+  return graft_make_backward(request, status, &operation);
+#endif
 }
 
 int graft_pooling_create(const graft_pooling *description, graft_primitive **result) {
@@ -46,16 +74,11 @@ int graft_pooling_create(const graft_pooling *description, graft_primitive **res
     GRAFT_SLOT_SOURCE, GRAFT_SLOT_DESTINATION, GRAFT_SLOT_WORKSPACE, 0,
   };
   struct pooling pooling;
-  if (result == NULL) return GRAFT_INVALID_ARGUMENTS;
-  *result = NULL;
-  if (!read(description, &pooling)) return GRAFT_INVALID_ARGUMENTS;
-  struct graft_request request;
-  dnnl_status_t status =
-    graft_request_begin(&request, description->post_operations, description->destination);
-  if (status == dnnl_success)
-    status = forward(description, &pooling, description->training, &request, &request.descriptor);
-  return graft_request_finish(
-    &request, status, slots, description->post_operations, result);
+  struct graft_request request = graft_request_begin(
+    read(description, &pooling), description->post_operations, description->destination);
+  if (request.status == dnnl_success)
+    request.status = forward(&pooling, description->training, &request);
+  return graft_request_finish(&request, slots, result);
 }
 
 int graft_pooling_backward_create(const graft_pooling *description, graft_primitive **result) {
@@ -63,19 +86,8 @@ int graft_pooling_backward_create(const graft_pooling *description, graft_primit
     GRAFT_SLOT_WORKSPACE, GRAFT_SLOT_DIFF_SOURCE, GRAFT_SLOT_DIFF_DESTINATION, 0,
   };
   struct pooling pooling;
-  if (result == NULL) return GRAFT_INVALID_ARGUMENTS;
-  *result = NULL;
-  if (!read(description, &pooling)) return GRAFT_INVALID_ARGUMENTS;
-  struct graft_request request;
-  dnnl_primitive_desc_t hint = NULL;
-  dnnl_status_t status = graft_request_begin(&request, NULL, NULL);
-  if (status == dnnl_success) status = forward(description, &pooling, 1, &request, &hint);
-  if (status == dnnl_success)
-    status = dnnl_pooling_backward_primitive_desc_create(
-      &request.descriptor, request.engine, pooling.algorithm, graft_view(description->source),
-      graft_view(description->destination), pooling.window.strides, pooling.size,
-      pooling.window.dilations, pooling.window.padding_begin, pooling.window.padding_end, hint,
-      request.attributes);
-  if (hint != NULL) dnnl_primitive_desc_destroy(hint);
-  return graft_request_finish(&request, status, slots, NULL, result);
+  struct graft_request request = graft_request_begin(read(description, &pooling), NULL, NULL);
+  if (request.status == dnnl_success) request.status = forward(&pooling, 1, &request);
+  if (request.status == dnnl_success) request.status = backward(&pooling, &request);
+  return graft_request_finish(&request, slots, result);
 }

@@ -10,7 +10,6 @@ dnnl_alg_kind_t graft_elementwise_algorithm(
   case GRAFT_ELEMENTWISE_CLIP: return dnnl_eltwise_clip;
   case GRAFT_ELEMENTWISE_GELU_ERF: return dnnl_eltwise_gelu_erf;
   case GRAFT_ELEMENTWISE_GELU_TANH: return dnnl_eltwise_gelu_tanh;
-  case GRAFT_ELEMENTWISE_SWISH: return dnnl_eltwise_swish;
   case GRAFT_ELEMENTWISE_HARD_SWISH:
     // oneDNN 2 has these numbers built in and ignores the parameters.
     *alpha = 1.0f / 6.0f;
@@ -20,42 +19,20 @@ dnnl_alg_kind_t graft_elementwise_algorithm(
   case GRAFT_ELEMENTWISE_TANH: return dnnl_eltwise_tanh;
   case GRAFT_ELEMENTWISE_ELU: return dnnl_eltwise_elu;
   case GRAFT_ELEMENTWISE_LINEAR: return dnnl_eltwise_linear;
-  case GRAFT_ELEMENTWISE_EXP: return dnnl_eltwise_exp;
-  case GRAFT_ELEMENTWISE_LOG: return dnnl_eltwise_log;
-  case GRAFT_ELEMENTWISE_ABS: return dnnl_eltwise_abs;
-  case GRAFT_ELEMENTWISE_SQRT: return dnnl_eltwise_sqrt;
-  case GRAFT_ELEMENTWISE_SQUARE: return dnnl_eltwise_square;
-  case GRAFT_ELEMENTWISE_POWER: return dnnl_eltwise_pow;
-  case GRAFT_ELEMENTWISE_SOFTPLUS:
-    // oneDNN 3 computes log(1 + exp(alpha x)) / alpha.
-    *alpha = 1.0f;
-    return dnnl_eltwise_soft_relu;
-  case GRAFT_ELEMENTWISE_MISH: return dnnl_eltwise_mish;
   case GRAFT_ELEMENTWISE_ROUND: return dnnl_eltwise_round;
   }
   return dnnl_alg_kind_undef;
 }
 
-dnnl_alg_kind_t graft_binary_algorithm(graft_binary_kind kind) {
+static dnnl_alg_kind_t binary_algorithm(graft_binary_kind kind) {
   switch (kind) {
   case GRAFT_BINARY_ADD: return dnnl_binary_add;
-  case GRAFT_BINARY_SUBTRACT: return dnnl_binary_sub;
   case GRAFT_BINARY_MULTIPLY: return dnnl_binary_mul;
-  case GRAFT_BINARY_DIVIDE: return dnnl_binary_div;
-  case GRAFT_BINARY_MAXIMUM: return dnnl_binary_max;
-  case GRAFT_BINARY_MINIMUM: return dnnl_binary_min;
-  case GRAFT_BINARY_GREATER_OR_EQUAL: return dnnl_binary_ge;
-  case GRAFT_BINARY_GREATER: return dnnl_binary_gt;
-  case GRAFT_BINARY_LESS_OR_EQUAL: return dnnl_binary_le;
-  case GRAFT_BINARY_LESS: return dnnl_binary_lt;
-  case GRAFT_BINARY_EQUAL: return dnnl_binary_eq;
-  case GRAFT_BINARY_NOT_EQUAL: return dnnl_binary_ne;
   }
   return dnnl_alg_kind_undef;
 }
 
 int graft_post_operations_create(graft_post_operations **result) {
-  if (result == NULL) return GRAFT_INVALID_ARGUMENTS;
   *result = NULL;
   graft_post_operations *operations = calloc(1, sizeof *operations);
   if (operations == NULL) return GRAFT_OUT_OF_MEMORY;
@@ -83,34 +60,45 @@ static int count(graft_post_operations *operations, dnnl_status_t status) {
   return graft_status_from(status);
 }
 
-int graft_post_operations_add_sum(graft_post_operations *operations, float scale) {
-  if (operations == NULL) return GRAFT_INVALID_ARGUMENTS;
+int graft_post_operations_add_sum(graft_post_operations *operations) {
   if (is_full(operations)) return GRAFT_UNSUPPORTED;
-  return count(operations, graft_append_sum(operations->list, scale));
+#if DNNL_VERSION_MAJOR >= 3
+  const dnnl_status_t status =
+    dnnl_post_ops_append_sum(operations->list, 1.0f, 0, dnnl_data_type_undef);
+#else
+  const dnnl_status_t status = dnnl_post_ops_append_sum(operations->list, 1.0f);
+#endif
+  return count(operations, status);
 }
 
 int graft_post_operations_add_elementwise(
   graft_post_operations *operations, graft_elementwise_kind kind, float alpha, float beta) {
   const dnnl_alg_kind_t algorithm = graft_elementwise_algorithm(kind, &alpha, &beta);
-  if (operations == NULL || algorithm == dnnl_alg_kind_undef) return GRAFT_INVALID_ARGUMENTS;
+  if (algorithm == dnnl_alg_kind_undef) return GRAFT_INVALID_ARGUMENTS;
   if (is_full(operations)) return GRAFT_UNSUPPORTED;
-  return count(operations, graft_append_elementwise(operations->list, algorithm, alpha, beta));
+#if DNNL_VERSION_MAJOR >= 3
+  const dnnl_status_t status =
+    dnnl_post_ops_append_eltwise(operations->list, algorithm, alpha, beta);
+#else
+  const dnnl_status_t status =
+    dnnl_post_ops_append_eltwise(operations->list, 1.0f, algorithm, alpha, beta);
+#endif
+  return count(operations, status);
 }
 
 int graft_post_operations_add_binary(
   graft_post_operations *operations, graft_binary_kind kind, const graft_layout *layout) {
-  const dnnl_alg_kind_t algorithm = graft_binary_algorithm(kind);
-  if (operations == NULL || layout == NULL || algorithm == dnnl_alg_kind_undef)
-    return GRAFT_INVALID_ARGUMENTS;
-  if (graft_layout_is_any(layout)) return GRAFT_INVALID_ARGUMENTS;
+  const dnnl_alg_kind_t algorithm = binary_algorithm(kind);
+  if (algorithm == dnnl_alg_kind_undef) return GRAFT_INVALID_ARGUMENTS;
   if (is_full(operations)) return GRAFT_UNSUPPORTED;
   const int index = operations->count;
+  struct descriptor_facts *operand = &operations->operands[index];
+  graft_descriptor_read(layout->descriptor, operand);
+  if (operand->format == dnnl_format_kind_any) return GRAFT_INVALID_ARGUMENTS;
   const int status = count(
     operations, dnnl_post_ops_append_binary(operations->list, algorithm, layout->descriptor));
-  if (status != GRAFT_OK) return status;
-  operations->binary_mask |= 1u << index;
-  graft_descriptor_read(layout->descriptor, &operations->operands[index]);
-  return GRAFT_OK;
+  if (status == GRAFT_OK) operations->binary_mask |= 1u << index;
+  return status;
 }
 
 int graft_post_operations_fit(

@@ -34,7 +34,6 @@ struct graft_primitive {
 static int argument_of(int slot) {
   static const int arguments[] = {
     [GRAFT_SLOT_SOURCE] = DNNL_ARG_SRC,
-    [GRAFT_SLOT_SOURCE_2] = DNNL_ARG_SRC_1,
     [GRAFT_SLOT_WEIGHTS] = DNNL_ARG_WEIGHTS,
     [GRAFT_SLOT_BIAS] = DNNL_ARG_BIAS,
     [GRAFT_SLOT_DESTINATION] = DNNL_ARG_DST,
@@ -111,16 +110,38 @@ static dnnl_status_t bind_scratch(graft_primitive *primitive, dnnl_engine_t engi
 
 // MARK: - Creation
 
-dnnl_status_t graft_request_begin(
-  struct graft_request *request, const graft_post_operations *operations,
-  const graft_layout *destination) {
-  memset(request, 0, sizeof *request);
-  if (!graft_post_operations_fit(operations, destination)) return dnnl_invalid_arguments;
-  if (!graft_isa_is_trusted()) return dnnl_unimplemented;
-  request->engine = graft_engine();
-  if (request->engine == NULL) return dnnl_runtime_error;
-  return graft_attributes_create(operations, &request->attributes);
+struct graft_request graft_request_begin(
+  int is_sound, const graft_post_operations *operations, const graft_layout *destination) {
+  struct graft_request request = {.operations = operations};
+  if (!is_sound || !graft_post_operations_fit(operations, destination)) {
+    request.status = dnnl_invalid_arguments;
+  } else if (!graft_isa_is_trusted()) {
+    request.status = dnnl_unimplemented;
+  } else {
+    request.engine = graft_engine();
+    request.status = request.engine == NULL
+      ? dnnl_runtime_error : graft_attributes_create(operations, &request.attributes);
+  }
+  return request;
 }
+
+#if DNNL_VERSION_MAJOR < 3
+
+dnnl_status_t graft_make_forward(
+  struct graft_request *request, dnnl_status_t status, const_dnnl_op_desc_t operation) {
+  if (status != dnnl_success) return status;
+  return dnnl_primitive_desc_create(
+    &request->forward, operation, request->attributes, request->engine, NULL);
+}
+
+dnnl_status_t graft_make_backward(
+  struct graft_request *request, dnnl_status_t status, const_dnnl_op_desc_t operation) {
+  if (status != dnnl_success) return status;
+  return dnnl_primitive_desc_create(
+    &request->backward, operation, request->attributes, request->engine, request->forward);
+}
+
+#endif
 
 static dnnl_status_t fill(
   graft_primitive *primitive, dnnl_engine_t engine, const int *slots,
@@ -147,24 +168,35 @@ static dnnl_status_t fill(
   return status;
 }
 
-int graft_request_finish(
-  struct graft_request *request, dnnl_status_t status, const int *slots,
-  const graft_post_operations *operations, graft_primitive **result) {
-  if (request->attributes != NULL) dnnl_primitive_attr_destroy(request->attributes);
-  if (status != dnnl_success) return graft_status_from(status);
+/// Takes over the descriptor.
+static int wrap(
+  dnnl_primitive_desc_t descriptor, const struct graft_request *request, const int *slots,
+  graft_primitive **result) {
   graft_primitive *primitive = calloc(1, sizeof *primitive);
   if (primitive == NULL) {
-    dnnl_primitive_desc_destroy(request->descriptor);
+    dnnl_primitive_desc_destroy(descriptor);
     return GRAFT_OUT_OF_MEMORY;
   }
-  primitive->descriptor = request->descriptor;
-  status = fill(primitive, request->engine, slots, operations);
+  primitive->descriptor = descriptor;
+  const dnnl_status_t status = fill(primitive, request->engine, slots, request->operations);
   if (status != dnnl_success) {
     graft_primitive_free(primitive);
     return graft_status_from(status);
   }
   *result = primitive;
   return GRAFT_OK;
+}
+
+int graft_request_finish(
+  struct graft_request *request, const int *slots, graft_primitive **result) {
+  *result = NULL;
+  if (request->attributes != NULL) dnnl_primitive_attr_destroy(request->attributes);
+  const int is_gradient = request->backward != NULL;
+  const int is_made = request->status == dnnl_success;
+  if (request->forward != NULL && (is_gradient || !is_made))
+    dnnl_primitive_desc_destroy(request->forward);
+  if (!is_made) return graft_status_from(request->status);
+  return wrap(is_gradient ? request->backward : request->forward, request, slots, result);
 }
 
 void graft_primitive_free(graft_primitive *primitive) {
@@ -183,34 +215,28 @@ void graft_primitive_free(graft_primitive *primitive) {
 // MARK: - Questions
 
 int graft_primitive_slot_count(const graft_primitive *primitive) {
-  return primitive == NULL ? 0 : primitive->slot_count;
-}
-
-int graft_primitive_slot_at(const graft_primitive *primitive, int position) {
-  if (primitive == NULL || position < 0 || position >= primitive->slot_count) return 0;
-  return primitive->bindings[position].slot;
+  return primitive->slot_count;
 }
 
 int graft_primitive_position(const graft_primitive *primitive, int slot) {
-  for (int position = 0; position < graft_primitive_slot_count(primitive); position++)
+  for (int position = 0; position < primitive->slot_count; position++)
     if (primitive->bindings[position].slot == slot) return position;
   return -1;
 }
 
 int graft_primitive_layout(const graft_primitive *primitive, int slot, graft_layout **result) {
   const int position = graft_primitive_position(primitive, slot);
-  if (result == NULL) return GRAFT_INVALID_ARGUMENTS;
   *result = NULL;
   if (position < 0) return GRAFT_INVALID_ARGUMENTS;
   return graft_layout_from(primitive->bindings[position].descriptor, result);
 }
 
 int64_t graft_primitive_scratch_size(const graft_primitive *primitive) {
-  return primitive == NULL ? 0 : primitive->scratch_size;
+  return primitive->scratch_size;
 }
 
 const char *graft_primitive_implementation(const graft_primitive *primitive) {
-  return primitive == NULL || primitive->implementation == NULL ? "" : primitive->implementation;
+  return primitive->implementation;
 }
 
 static int is_recurrent(const graft_primitive *primitive) {
@@ -221,14 +247,10 @@ static int is_recurrent(const graft_primitive *primitive) {
   return kind == dnnl_rnn;
 }
 
-graft_speed graft_primitive_speed(const graft_primitive *primitive) {
-  const char *name = graft_primitive_implementation(primitive);
+int graft_primitive_is_plain_loop(const graft_primitive *primitive) {
   // The recurrent "ref" is a driver around matrix products and generated code.
-  if (strstr(name, "ref") != NULL)
-    return is_recurrent(primitive) ? GRAFT_SPEED_COMPILED : GRAFT_SPEED_REFERENCE;
-  if (strncmp(name, "simple", 6) == 0 || strstr(name, ":any") != NULL)
-    return GRAFT_SPEED_COMPILED;
-  return GRAFT_SPEED_TUNED;
+  return strstr(graft_primitive_implementation(primitive), "ref") != NULL
+    && !is_recurrent(primitive);
 }
 
 // MARK: - Running
@@ -244,8 +266,7 @@ static dnnl_status_t point(dnnl_memory_t memory, void **current, void *wanted) {
 
 int graft_primitive_run(
   graft_primitive *primitive, void *const *pointers, int count, void *scratch) {
-  if (primitive == NULL || count != primitive->slot_count) return GRAFT_INVALID_ARGUMENTS;
-  if (pointers == NULL && count > 0) return GRAFT_INVALID_ARGUMENTS;
+  if (count != primitive->slot_count) return GRAFT_INVALID_ARGUMENTS;
   if (primitive->scratch_size > 0 && scratch == NULL) return GRAFT_INVALID_ARGUMENTS;
   dnnl_status_t status = dnnl_success;
   for (int position = 0; status == dnnl_success && position < count; position++) {

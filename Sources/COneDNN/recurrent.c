@@ -1,46 +1,124 @@
-// LSTM and GRU over a whole sequence, forward and backward.
-#include "recurrent.h"
+// LSTM and GRU over a whole sequence, and their gradients.
+#include "internal.h"
 
-static dnnl_rnn_direction_t direction(graft_direction direction) {
-  switch (direction) {
+static dnnl_rnn_direction_t direction(const graft_recurrent *description) {
+  switch (description->direction) {
   case GRAFT_DIRECTION_FORWARD: return dnnl_unidirectional_left2right;
   case GRAFT_DIRECTION_REVERSE: return dnnl_unidirectional_right2left;
-  case GRAFT_DIRECTION_BOTH_CONCATENATED: return dnnl_bidirectional_concat;
-  case GRAFT_DIRECTION_BOTH_ADDED: return dnnl_bidirectional_sum;
+  case GRAFT_DIRECTION_BOTH: return dnnl_bidirectional_concat;
   }
   return dnnl_unidirectional_left2right;
 }
 
-static int is_known(graft_direction direction) {
-  return (unsigned)direction <= GRAFT_DIRECTION_BOTH_ADDED;
-}
-
 static int is_sound(const graft_recurrent *description) {
-  return description != NULL && description->source != NULL && description->weights != NULL
+  return description->source != NULL && description->weights != NULL
     && description->weights_hidden != NULL && description->bias != NULL
-    && description->destination != NULL && is_known(description->direction);
+    && description->destination != NULL
+    && (unsigned)description->kind <= GRAFT_RECURRENT_GRU_RESET_AFTER
+    && (unsigned)description->direction <= GRAFT_DIRECTION_BOTH;
 }
 
-static struct recurrent_operation operation_of(
-  const graft_recurrent *description, dnnl_prop_kind_t propagation) {
-  const int has_cell = description->kind == GRAFT_RECURRENT_LSTM;
-  return (struct recurrent_operation){
-    .kind = description->kind,
-    .propagation = propagation,
-    .direction = direction(description->direction),
-    .views = {
-      .source = graft_view(description->source),
-      .source_hidden = graft_view(description->source_hidden),
-      .source_cell = has_cell ? graft_view(description->source_cell) : NULL,
-      .weights = graft_view(description->weights),
-      .weights_hidden = graft_view(description->weights_hidden),
-      .bias = graft_view(description->bias),
-      .destination = graft_view(description->destination),
-      .destination_hidden = graft_view(description->destination_hidden),
-      .destination_cell = has_cell ? graft_view(description->destination_cell) : NULL,
-    },
+/// The descriptors of all tensors, which are those of their gradients too.
+struct views {
+  descriptor_view source, source_hidden, source_cell;
+  descriptor_view weights, weights_hidden, bias;
+  descriptor_view destination, destination_hidden, destination_cell;
+};
+
+static struct views views_of(const graft_recurrent *description) {
+  return (struct views){
+    .source = graft_view(description->source),
+    .source_hidden = graft_view(description->source_hidden),
+    .source_cell = graft_view(description->source_cell),
+    .weights = graft_view(description->weights),
+    .weights_hidden = graft_view(description->weights_hidden),
+    .bias = graft_view(description->bias),
+    .destination = graft_view(description->destination),
+    .destination_hidden = graft_view(description->destination_hidden),
+    .destination_cell = graft_view(description->destination_cell),
   };
 }
+
+#if DNNL_VERSION_MAJOR >= 3
+
+static dnnl_status_t forward(
+  const graft_recurrent *description, dnnl_prop_kind_t propagation,
+  struct graft_request *request) {
+  const struct views v = views_of(description);
+  if (description->kind == GRAFT_RECURRENT_LSTM)
+    return dnnl_lstm_forward_primitive_desc_create(
+      &request->forward, request->engine, propagation, direction(description), v.source,
+      v.source_hidden, v.source_cell, v.weights, v.weights_hidden, NULL, NULL, v.bias,
+      v.destination, v.destination_hidden, v.destination_cell, 0, request->attributes);
+  return (
+    description->kind == GRAFT_RECURRENT_GRU ? dnnl_gru_forward_primitive_desc_create
+                                             : dnnl_lbr_gru_forward_primitive_desc_create)(
+    &request->forward, request->engine, propagation, direction(description), v.source,
+    v.source_hidden, v.weights, v.weights_hidden, v.bias, v.destination, v.destination_hidden, 0,
+    request->attributes);
+}
+
+static dnnl_status_t backward(const graft_recurrent *description, struct graft_request *request) {
+  const struct views v = views_of(description);
+  if (description->kind == GRAFT_RECURRENT_LSTM)
+    return dnnl_lstm_backward_primitive_desc_create(
+      &request->backward, request->engine, dnnl_backward, direction(description), v.source,
+      v.source_hidden, v.source_cell, v.weights, v.weights_hidden, NULL, NULL, v.bias,
+      v.destination, v.destination_hidden, v.destination_cell, v.source, v.source_hidden,
+      v.source_cell, v.weights, v.weights_hidden, NULL, NULL, v.bias, v.destination,
+      v.destination_hidden, v.destination_cell, 0, request->forward, request->attributes);
+  return (
+    description->kind == GRAFT_RECURRENT_GRU ? dnnl_gru_backward_primitive_desc_create
+                                             : dnnl_lbr_gru_backward_primitive_desc_create)(
+    &request->backward, request->engine, dnnl_backward, direction(description), v.source,
+    v.source_hidden, v.weights, v.weights_hidden, v.bias, v.destination, v.destination_hidden,
+    v.source, v.source_hidden, v.weights, v.weights_hidden, v.bias, v.destination,
+    v.destination_hidden, 0, request->forward, request->attributes);
+}
+
+#else
+
+static dnnl_status_t forward(
+  const graft_recurrent *description, dnnl_prop_kind_t propagation,
+  struct graft_request *request) {
+  const struct views v = views_of(description);
+  dnnl_rnn_desc_t operation;
+  dnnl_status_t status;
+  if (description->kind == GRAFT_RECURRENT_LSTM)
+    status = dnnl_lstm_forward_desc_init(
+      &operation, propagation, direction(description), v.source, v.source_hidden, v.source_cell,
+      v.weights, v.weights_hidden, v.bias, v.destination, v.destination_hidden,
+      v.destination_cell, 0);
+  else
+    status = (
+      description->kind == GRAFT_RECURRENT_GRU ? dnnl_gru_forward_desc_init
+                                               : dnnl_lbr_gru_forward_desc_init)(
+      &operation, propagation, direction(description), v.source, v.source_hidden, v.weights,
+      v.weights_hidden, v.bias, v.destination, v.destination_hidden, 0);
+  return graft_make_forward(request, status, &operation);
+}
+
+static dnnl_status_t backward(const graft_recurrent *description, struct graft_request *request) {
+  const struct views v = views_of(description);
+  dnnl_rnn_desc_t operation;
+  dnnl_status_t status;
+  if (description->kind == GRAFT_RECURRENT_LSTM)
+    status = dnnl_lstm_backward_desc_init(
+      &operation, dnnl_backward, direction(description), v.source, v.source_hidden, v.source_cell,
+      v.weights, v.weights_hidden, v.bias, v.destination, v.destination_hidden,
+      v.destination_cell, v.source, v.source_hidden, v.source_cell, v.weights, v.weights_hidden,
+      v.bias, v.destination, v.destination_hidden, v.destination_cell, 0);
+  else
+    status = (
+      description->kind == GRAFT_RECURRENT_GRU ? dnnl_gru_backward_desc_init
+                                               : dnnl_lbr_gru_backward_desc_init)(
+      &operation, dnnl_backward, direction(description), v.source, v.source_hidden, v.weights,
+      v.weights_hidden, v.bias, v.destination, v.destination_hidden, v.source, v.source_hidden,
+      v.weights, v.weights_hidden, v.bias, v.destination, v.destination_hidden, 0);
+  return graft_make_backward(request, status, &operation);
+}
+
+#endif
 
 int graft_recurrent_create(const graft_recurrent *description, graft_primitive **result) {
   static const int slots[] = {
@@ -48,17 +126,12 @@ int graft_recurrent_create(const graft_recurrent *description, graft_primitive *
     GRAFT_SLOT_WEIGHTS_HIDDEN, GRAFT_SLOT_BIAS, GRAFT_SLOT_DESTINATION,
     GRAFT_SLOT_DESTINATION_HIDDEN, GRAFT_SLOT_DESTINATION_CELL, GRAFT_SLOT_WORKSPACE, 0,
   };
-  if (result == NULL) return GRAFT_INVALID_ARGUMENTS;
-  *result = NULL;
-  if (!is_sound(description)) return GRAFT_INVALID_ARGUMENTS;
-  const struct recurrent_operation operation = operation_of(
-    description, description->training ? dnnl_forward_training : dnnl_forward_inference);
-  struct graft_request request;
-  dnnl_status_t status = graft_request_begin(&request, NULL, NULL);
-  if (status == dnnl_success)
-    status = graft_make_recurrent(
-      &request.descriptor, request.engine, &operation, NULL, request.attributes);
-  return graft_request_finish(&request, status, slots, NULL, result);
+  const dnnl_prop_kind_t propagation =
+    description->training ? dnnl_forward_training : dnnl_forward_inference;
+  struct graft_request request = graft_request_begin(is_sound(description), NULL, NULL);
+  if (request.status == dnnl_success)
+    request.status = forward(description, propagation, &request);
+  return graft_request_finish(&request, slots, result);
 }
 
 int graft_recurrent_backward_create(
@@ -72,19 +145,9 @@ int graft_recurrent_backward_create(
     GRAFT_SLOT_DIFF_DESTINATION, GRAFT_SLOT_DIFF_DESTINATION_HIDDEN,
     GRAFT_SLOT_DIFF_DESTINATION_CELL, 0,
   };
-  if (result == NULL) return GRAFT_INVALID_ARGUMENTS;
-  *result = NULL;
-  if (!is_sound(description)) return GRAFT_INVALID_ARGUMENTS;
-  const struct recurrent_operation forward = operation_of(description, dnnl_forward_training);
-  const struct recurrent_operation backward = operation_of(description, dnnl_backward);
-  struct graft_request request;
-  dnnl_primitive_desc_t hint = NULL;
-  dnnl_status_t status = graft_request_begin(&request, NULL, NULL);
-  if (status == dnnl_success)
-    status = graft_make_recurrent(&hint, request.engine, &forward, NULL, request.attributes);
-  if (status == dnnl_success)
-    status = graft_make_recurrent(
-      &request.descriptor, request.engine, &backward, hint, request.attributes);
-  if (hint != NULL) dnnl_primitive_desc_destroy(hint);
-  return graft_request_finish(&request, status, slots, NULL, result);
+  struct graft_request request = graft_request_begin(is_sound(description), NULL, NULL);
+  if (request.status == dnnl_success)
+    request.status = forward(description, dnnl_forward_training, &request);
+  if (request.status == dnnl_success) request.status = backward(description, &request);
+  return graft_request_finish(&request, slots, result);
 }

@@ -1,4 +1,4 @@
-// Resizing of the spatial axes, forward and backward.
+// Resizing of the spatial axes, and its gradient.
 #include "internal.h"
 
 static dnnl_alg_kind_t algorithm(graft_resampling_kind kind) {
@@ -9,44 +9,58 @@ static dnnl_alg_kind_t algorithm(graft_resampling_kind kind) {
   return dnnl_alg_kind_undef;
 }
 
-int graft_resampling_create(
-  graft_resampling_kind kind, const graft_layout *source, const graft_layout *destination,
-  graft_primitive **result) {
+static int is_sound(const graft_resampling *description) {
+  return description->source != NULL && description->destination != NULL
+    && algorithm(description->kind) != dnnl_alg_kind_undef;
+}
+
+static dnnl_status_t forward(
+  const graft_resampling *description, dnnl_prop_kind_t propagation,
+  struct graft_request *request) {
+  const descriptor_view source = graft_view(description->source);
+  const descriptor_view destination = graft_view(description->destination);
+#if DNNL_VERSION_MAJOR >= 3
+  return dnnl_resampling_forward_primitive_desc_create(
+    &request->forward, request->engine, propagation, algorithm(description->kind), NULL, source,
+    destination, request->attributes);
+#else
+  dnnl_resampling_desc_t operation;
+  const dnnl_status_t status = dnnl_resampling_forward_desc_init(
+    &operation, propagation, algorithm(description->kind), NULL, source, destination);
+  return graft_make_forward(request, status, &operation);
+#endif
+}
+
+static dnnl_status_t backward(
+  const graft_resampling *description, struct graft_request *request) {
+  const descriptor_view source = graft_view(description->source);
+  const descriptor_view destination = graft_view(description->destination);
+#if DNNL_VERSION_MAJOR >= 3
+  return dnnl_resampling_backward_primitive_desc_create(
+    &request->backward, request->engine, algorithm(description->kind), NULL, source, destination,
+    request->forward, request->attributes);
+#else
+  dnnl_resampling_desc_t operation;
+  const dnnl_status_t status = dnnl_resampling_backward_desc_init(
+    &operation, algorithm(description->kind), NULL, source, destination);
+  return graft_make_backward(request, status, &operation);
+#endif
+}
+
+int graft_resampling_create(const graft_resampling *description, graft_primitive **result) {
   static const int slots[] = {GRAFT_SLOT_SOURCE, GRAFT_SLOT_DESTINATION, 0};
-  if (result == NULL) return GRAFT_INVALID_ARGUMENTS;
-  *result = NULL;
-  const dnnl_alg_kind_t chosen = algorithm(kind);
-  if (source == NULL || destination == NULL || chosen == dnnl_alg_kind_undef)
-    return GRAFT_INVALID_ARGUMENTS;
-  struct graft_request request;
-  dnnl_status_t status = graft_request_begin(&request, NULL, NULL);
-  if (status == dnnl_success)
-    status = dnnl_resampling_forward_primitive_desc_create(
-      &request.descriptor, request.engine, dnnl_forward_inference, chosen, NULL,
-      graft_view(source), graft_view(destination), request.attributes);
-  return graft_request_finish(&request, status, slots, NULL, result);
+  struct graft_request request = graft_request_begin(is_sound(description), NULL, NULL);
+  if (request.status == dnnl_success)
+    request.status = forward(description, dnnl_forward_inference, &request);
+  return graft_request_finish(&request, slots, result);
 }
 
 int graft_resampling_backward_create(
-  graft_resampling_kind kind, const graft_layout *source, const graft_layout *destination,
-  graft_primitive **result) {
+  const graft_resampling *description, graft_primitive **result) {
   static const int slots[] = {GRAFT_SLOT_DIFF_SOURCE, GRAFT_SLOT_DIFF_DESTINATION, 0};
-  if (result == NULL) return GRAFT_INVALID_ARGUMENTS;
-  *result = NULL;
-  const dnnl_alg_kind_t chosen = algorithm(kind);
-  if (source == NULL || destination == NULL || chosen == dnnl_alg_kind_undef)
-    return GRAFT_INVALID_ARGUMENTS;
-  struct graft_request request;
-  dnnl_primitive_desc_t hint = NULL;
-  dnnl_status_t status = graft_request_begin(&request, NULL, NULL);
-  if (status == dnnl_success)
-    status = dnnl_resampling_forward_primitive_desc_create(
-      &hint, request.engine, dnnl_forward_training, chosen, NULL, graft_view(source),
-      graft_view(destination), request.attributes);
-  if (status == dnnl_success)
-    status = dnnl_resampling_backward_primitive_desc_create(
-      &request.descriptor, request.engine, chosen, NULL, graft_view(source),
-      graft_view(destination), hint, request.attributes);
-  if (hint != NULL) dnnl_primitive_desc_destroy(hint);
-  return graft_request_finish(&request, status, slots, NULL, result);
+  struct graft_request request = graft_request_begin(is_sound(description), NULL, NULL);
+  if (request.status == dnnl_success)
+    request.status = forward(description, dnnl_forward_training, &request);
+  if (request.status == dnnl_success) request.status = backward(description, &request);
+  return graft_request_finish(&request, slots, result);
 }

@@ -1,4 +1,4 @@
-// What differs between oneDNN 2.x and 3.x in ways that the version2 files cannot hide.
+// Memory descriptors of oneDNN 3 and 2.
 #include "version.h"
 
 #include <stdlib.h>
@@ -31,29 +31,6 @@ void graft_descriptor_read(descriptor_view view, struct descriptor_facts *facts)
   read_sizes(view, dnnl_query_inner_idxs, facts->inner_block_count, facts->inner_axes);
 }
 
-dnnl_status_t graft_append_sum(dnnl_post_ops_t operations, float scale) {
-  return dnnl_post_ops_append_sum(operations, scale, 0, dnnl_data_type_undef);
-}
-
-dnnl_status_t graft_append_elementwise(
-  dnnl_post_ops_t operations, dnnl_alg_kind_t algorithm, float alpha, float beta) {
-  return dnnl_post_ops_append_eltwise(operations, algorithm, alpha, beta);
-}
-
-dnnl_status_t graft_make_concat(
-  dnnl_primitive_desc_t *result, dnnl_engine_t engine, descriptor_view destination, int count,
-  int axis, const descriptor_view *sources, const_dnnl_primitive_attr_t attributes) {
-  return dnnl_concat_primitive_desc_create(
-    result, engine, destination, count, axis, sources, attributes);
-}
-
-dnnl_status_t graft_make_sum(
-  dnnl_primitive_desc_t *result, dnnl_engine_t engine, descriptor_view destination, int count,
-  const float *scales, const descriptor_view *sources, const_dnnl_primitive_attr_t attributes) {
-  return dnnl_sum_primitive_desc_create(
-    result, engine, destination, count, scales, sources, attributes);
-}
-
 #else
 
 void graft_descriptor_read(descriptor_view view, struct descriptor_facts *facts) {
@@ -74,42 +51,34 @@ void graft_descriptor_read(descriptor_view view, struct descriptor_facts *facts)
   memcpy(facts->inner_axes, blocking->inner_idxs, sizeof facts->inner_axes);
 }
 
-dnnl_status_t graft_append_sum(dnnl_post_ops_t operations, float scale) {
-  return dnnl_post_ops_append_sum(operations, scale);
+dnnl_status_t dnnl_memory_desc_clone(descriptor_handle *result, descriptor_view existing) {
+  *result = malloc(sizeof **result);
+  if (*result == NULL) return dnnl_out_of_memory;
+  **result = *existing;
+  return dnnl_success;
 }
 
-dnnl_status_t graft_append_elementwise(
-  dnnl_post_ops_t operations, dnnl_alg_kind_t algorithm, float alpha, float beta) {
-  return dnnl_post_ops_append_eltwise(operations, 1.0f, algorithm, alpha, beta);
+dnnl_status_t dnnl_memory_desc_create_with_strides(
+  descriptor_handle *result, int rank, const dnnl_dims_t dimensions, dnnl_data_type_t element,
+  const dnnl_dims_t strides) {
+  dnnl_memory_desc_t descriptor;
+  const dnnl_status_t status =
+    dnnl_memory_desc_init_by_strides(&descriptor, rank, dimensions, element, strides);
+  return status == dnnl_success ? dnnl_memory_desc_clone(result, &descriptor) : status;
 }
 
-/// oneDNN 2 wants the descriptors themselves in a row.
-static dnnl_memory_desc_t *in_a_row(const descriptor_view *views, int count) {
-  dnnl_memory_desc_t *row = malloc((size_t)count * sizeof *row);
-  for (int index = 0; row != NULL && index < count; index++) row[index] = *views[index];
-  return row;
+dnnl_status_t dnnl_memory_desc_create_with_tag(
+  descriptor_handle *result, int rank, const dnnl_dims_t dimensions, dnnl_data_type_t element,
+  dnnl_format_tag_t tag) {
+  dnnl_memory_desc_t descriptor;
+  const dnnl_status_t status =
+    dnnl_memory_desc_init_by_tag(&descriptor, rank, dimensions, element, tag);
+  return status == dnnl_success ? dnnl_memory_desc_clone(result, &descriptor) : status;
 }
 
-dnnl_status_t graft_make_concat(
-  dnnl_primitive_desc_t *result, dnnl_engine_t engine, descriptor_view destination, int count,
-  int axis, const descriptor_view *sources, const_dnnl_primitive_attr_t attributes) {
-  dnnl_memory_desc_t *row = in_a_row(sources, count);
-  if (row == NULL) return dnnl_out_of_memory;
-  const dnnl_status_t status = dnnl_concat_primitive_desc_create(
-    result, destination, count, axis, row, attributes, engine);
-  free(row);
-  return status;
-}
-
-dnnl_status_t graft_make_sum(
-  dnnl_primitive_desc_t *result, dnnl_engine_t engine, descriptor_view destination, int count,
-  const float *scales, const descriptor_view *sources, const_dnnl_primitive_attr_t attributes) {
-  dnnl_memory_desc_t *row = in_a_row(sources, count);
-  if (row == NULL) return dnnl_out_of_memory;
-  const dnnl_status_t status = dnnl_sum_primitive_desc_create(
-    result, destination, count, scales, row, attributes, engine);
-  free(row);
-  return status;
+dnnl_status_t dnnl_memory_desc_destroy(descriptor_handle descriptor) {
+  free(descriptor);
+  return dnnl_success;
 }
 
 #endif

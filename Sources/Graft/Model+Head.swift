@@ -6,9 +6,10 @@ import GraftTensor
 extension Model {
   /// Replaces the last fully connected layer by a fresh one with one output per class.
   ///
-  /// What follows that layer, such as a softmax, is removed: the model's only output becomes the
-  /// layer's logits [batch, classes], under the name of the output it had. The classes are kept in
-  /// the model as its labels.
+  /// A quantised model is dequantised first, and a convolution of a single pixel counts as fully
+  /// connected. What follows the layer, such as a softmax, is removed: the model's only output
+  /// becomes the layer's logits [batch, classes], under the name of the output it had. The classes
+  /// are kept in the model as its labels.
   ///
   /// - Parameters:
   ///   - name: the layer's node, or what its weight's name begins with; the last fully connected
@@ -26,10 +27,12 @@ extension Model {
         .invalidArgument, "\(classes.count) classes cannot be told apart",
         fix: "Give at least two classes")
     }
-    guard let output = graph.outputs.first else {
+    var model = try dequantized()
+    guard let output = model.graph.outputs.first else {
       throw GraftError(.damaged, "the model has no output")
     }
-    let head = try HeadLayer(in: graph, named: name, before: output.name)
+    model = try model.withFullyConnectedHead(before: output.name)
+    let head = try HeadLayer(in: model.graph, named: name, before: output.name)
     var generator = SeededGenerator(seed: seed)
     let bound = 1 / Double(head.inputCount).squareRoot()
     func uniform(_ count: Int) -> [Float] {
@@ -38,8 +41,10 @@ extension Model {
     let weight = try Tensor(
       uniform(classes.count * head.inputCount), shape: [classes.count, head.inputCount])
     let bias = try Tensor(uniform(classes.count))
-    graph.replace(head, weight: weight, bias: bias, output: output, classCount: classes.count)
-    labels = classes
+    model.graph.replace(
+      head, weight: weight, bias: bias, output: output, classCount: classes.count)
+    model.labels = classes
+    self = model
     return [head.weightName, head.biasName]
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Graft
+import GraftLearning
 
 /// `graft doctor`: what is installed, what is missing and how to get it.
 enum DoctorCommand: Command {
@@ -26,6 +27,10 @@ enum DoctorCommand: Command {
         what: program.name, isPresent: isInstalled(program.name), use: program.use,
         fix: program.fix)
     }
+    findings.append(
+      Finding(
+        what: accelerationLibrary ?? "oneDNN", isPresent: accelerationLibrary != nil,
+        use: "accelerated kernels", fix: "apt-get install libdnnl-dev, and build Graft again"))
     findings += ModelLibrary.entries.map { entry in
       Finding(
         what: "model \(entry.name)", isPresent: ModelLibrary.isPresent(entry.name), use: entry.use,

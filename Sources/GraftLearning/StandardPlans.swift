@@ -26,3 +26,12 @@ extension PlanOptions {
     #endif
   }()
 }
+
+/// The library that accelerates kernels, with its version; nil where it is not built in.
+package let accelerationLibrary: String? = {
+  #if canImport(GraftOneDNN)
+    return OneDNNProvider.library
+  #else
+    return nil
+  #endif
+}()

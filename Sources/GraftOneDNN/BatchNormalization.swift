@@ -21,8 +21,7 @@ struct BatchNormalization: OneDNNKernel {
     }
     let primitive = try Primitive { result in
       var description = graft_normalization()
-      description.source = layout.handle
-      description.destination = layout.handle
+      description.layout = layout.handle
       description.epsilon = epsilon
       description.has_scale = 1
       description.has_shift = 1

@@ -13,8 +13,7 @@ struct BatchNormalizationGradient: OneDNNKernel {
     let isTraining = try request.node.int("training_mode", default: 0) != 0
     let layout = try leading.channelLayout()
     var description = graft_normalization()
-    description.source = layout.handle
-    description.destination = layout.handle
+    description.layout = layout.handle
     description.epsilon = try request.node.float("epsilon", default: 1e-5)
     description.uses_given_statistics = isTraining ? 0 : 1
     description.training = 1

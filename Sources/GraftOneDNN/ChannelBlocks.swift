@@ -16,8 +16,8 @@ extension OneDNNLayout {
   static func blocked(_ dimensions: [Int], block: Int) throws -> OneDNNLayout {
     var handle: OpaquePointer?
     let status = graft_layout_create_blocked(
-      Int32(clamping: dimensions.count), dimensions.map(Int64.init), GRAFT_ELEMENT_F32,
-      Int32(clamping: block), &handle)
+      Int32(clamping: dimensions.count), dimensions.map(Int64.init), Int32(clamping: block),
+      &handle)
     return try OneDNNLayout(checked(handle, status))
   }
 }

@@ -16,7 +16,7 @@ struct Concatenation: OneDNNKernel {
     let axis = try y.shape.axis(try request.node.int("axis"))
     let primitive = try Primitive { result in
       let handles = layouts.map { Optional($0.handle) }
-      return graft_concat_create(handles, Int32(handles.count), Int32(axis), nil, result)
+      return graft_concat_create(handles, Int32(handles.count), Int32(axis), result)
     }
     var kernel = try primitive.planned(
       layouts.enumerated().map { index, layout in

@@ -87,10 +87,7 @@ private struct Parts {
     var input = plain
     if !source.isRowMajor {
       input = sequence.scratch(byteCount: source.byteCount)
-      try sequence.run(
-        Primitive(allowingPlainLoops: true) {
-          graft_reorder_create(rowMajor.handle, source.handle, $0)
-        }, [(.source, plain), (.destination, input)])
+      try sequence.reorder(plain, from: rowMajor, into: input, to: source)
     }
     var operands = [
       PlannedKernel.Operand(0),

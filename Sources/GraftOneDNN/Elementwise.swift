@@ -19,18 +19,27 @@ struct Elementwise: OneDNNKernel {
     }
     guard request.followers.isEmpty else { throw KernelDeclined("it stands alone") }
     let layout = try x.currentLayout(flat: true)
-    let primitive = try Primitive { result in
-      var description = graft_elementwise()
-      description.kind = activation.kind
-      description.alpha = activation.alpha
-      description.beta = activation.beta
-      description.source = layout.handle
-      description.destination = layout.handle
-      return graft_elementwise_create(&description, result)
-    }
+    let primitive = try activation.primitive(graft_elementwise_create, layout)
     var kernel = try primitive.planned(
       [(PlannedKernel.Operand(0, layout: x.layout), .source)], outputs: [.destination])
     kernel.outputLayouts = [x.layout]
     return kernel
+  }
+}
+
+extension Activation {
+  /// - Parameter create: what makes the primitive or that of the gradient.
+  func primitive(
+    _ create: (UnsafePointer<graft_elementwise>?, UnsafeMutablePointer<OpaquePointer?>?) -> Int32,
+    _ layout: OneDNNLayout
+  ) throws -> Primitive {
+    try Primitive { result in
+      var description = graft_elementwise()
+      description.kind = kind
+      description.alpha = alpha
+      description.beta = beta
+      description.layout = layout.handle
+      return create(&description, result)
+    }
   }
 }

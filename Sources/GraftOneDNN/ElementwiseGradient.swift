@@ -12,15 +12,7 @@ struct ElementwiseGradient: OneDNNKernel {
     let (dy, point) = (try request.required(0), try request.required(1))
     let leading = point.layout == nil ? dy : point
     let layout = try leading.currentLayout(flat: true)
-    let primitive = try Primitive { result in
-      var description = graft_elementwise()
-      description.kind = activation.kind
-      description.alpha = activation.alpha
-      description.beta = activation.beta
-      description.source = layout.handle
-      description.destination = layout.handle
-      return graft_elementwise_backward_create(&description, result)
-    }
+    let primitive = try activation.primitive(graft_elementwise_backward_create, layout)
     var kernel = try primitive.planned(
       [
         (PlannedKernel.Operand(0, layout: leading.layout), .destinationGradient),

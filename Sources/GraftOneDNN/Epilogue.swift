@@ -32,11 +32,12 @@ final class Epilogue {
   private func add(_ follower: KernelRequest.Follower, _ index: Int, _ destination: [Int]) throws
     -> Bool
   {
-    guard follower.node.domain.isEmpty else { return false }
-    if let activation = try Activation(follower) {
-      return graft_post_operations_add_elementwise(
-        handle, activation.kind, activation.alpha, activation.beta) == 0
+    if let steps = try Activation.steps(follower) {
+      return steps.allSatisfy {
+        graft_post_operations_add_elementwise(handle, $0.kind, $0.alpha, $0.beta) == 0
+      }
     }
+    guard follower.node.domain.isEmpty else { return false }
     let kinds = ["Add": GRAFT_BINARY_ADD, "Mul": GRAFT_BINARY_MULTIPLY]
     guard let kind = kinds[follower.node.op],
       let position = follower.inputs.firstIndex(where: { $0 != nil }),
@@ -46,7 +47,7 @@ final class Epilogue {
     if kind == GRAFT_BINARY_ADD, other.type.shape.elementCount == destination.reduce(1, *) {
       // Only at the beginning: the destination holds the other operand when the kernel starts.
       guard accumulated == nil, operands.isEmpty, other.constant == nil,
-        graft_post_operations_add_sum(handle, 1) == 0
+        graft_post_operations_add_sum(handle) == 0
       else { return false }
       accumulated = PlannedKernel.Operand(position, of: index)
       return true
@@ -68,10 +69,25 @@ struct Activation {
   var alpha: Float = 0
   var beta: Float = 0
 
-  /// Nil when the follower is none.
-  init?(_ follower: KernelRequest.Follower) throws {
+  private init(_ kind: graft_elementwise_kind, _ alpha: Float, _ beta: Float) {
+    (self.kind, self.alpha, self.beta) = (kind, alpha, beta)
+  }
+
+  /// The activations that do what a follower does, one after the other; nil when there are none.
+  static func steps(_ follower: KernelRequest.Follower) throws -> [Activation]? {
     guard follower.position == 0 else { return nil }
-    try self.init(follower.node, bounds: follower.inputs)
+    let node = follower.node
+    if node.qualifiedOp == "graft.FakeQuantize" {
+      let scale = try node.float("scale")
+      return [
+        Activation(GRAFT_ELEMENTWISE_LINEAR, 1 / scale, 0),
+        Activation(
+          GRAFT_ELEMENTWISE_CLIP, Float(try node.int("lowest")), Float(try node.int("highest"))),
+        Activation(GRAFT_ELEMENTWISE_ROUND, 0, 0),
+        Activation(GRAFT_ELEMENTWISE_LINEAR, scale, 0),
+      ]
+    }
+    return try Activation(node, bounds: follower.inputs).map { [$0] }
   }
 
   /// - Parameter bounds: the node's inputs; Clip's bounds must be constants.

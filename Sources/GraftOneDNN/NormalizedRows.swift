@@ -34,8 +34,7 @@ struct NormalizedRows {
     let layout = try OneDNNLayout([count, size])
     return try Primitive { result in
       var description = graft_normalization()
-      description.source = layout.handle
-      description.destination = layout.handle
+      description.layout = layout.handle
       description.epsilon = epsilon
       describe(&description)
       return create(&description, result)

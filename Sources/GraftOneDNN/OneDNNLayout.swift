@@ -36,9 +36,9 @@ final class OneDNNLayout: ValueLayout, @unchecked Sendable {
     let status =
       if let strides {
         graft_layout_create_plain(
-          Int32(sizes.count), sizes, GRAFT_ELEMENT_F32, strides.map(Int64.init), &handle)
+          Int32(sizes.count), sizes, strides.map(Int64.init), &handle)
       } else {
-        graft_layout_create_plain(Int32(sizes.count), sizes, GRAFT_ELEMENT_F32, nil, &handle)
+        graft_layout_create_plain(Int32(sizes.count), sizes, nil, &handle)
       }
     try self.init(checked(handle, status), strides: strides)
   }
@@ -47,7 +47,7 @@ final class OneDNNLayout: ValueLayout, @unchecked Sendable {
   static func any(_ dimensions: [Int]) throws -> OneDNNLayout {
     var handle: OpaquePointer?
     let status = graft_layout_create_any(
-      Int32(dimensions.count), dimensions.map(Int64.init), GRAFT_ELEMENT_F32, &handle)
+      Int32(dimensions.count), dimensions.map(Int64.init), &handle)
     return try OneDNNLayout(checked(handle, status))
   }
 

@@ -10,6 +10,10 @@ package struct OneDNNProvider: KernelProvider {
   package let needsEngineThread = true
   /// Element-wise functions for which it has faster kernels than the portable ones.
   package static let functions = Set(Elementwise.functions)
+  /// The library's version and the instructions that it generates code for.
+  package static var library: String {
+    "oneDNN \(String(cString: graft_dnn_version())), \(String(cString: graft_dnn_isa())) instructions"
+  }
   private let table: [String: any OneDNNKernel]
 
   package init() {
@@ -60,10 +64,7 @@ package struct OneDNNProvider: KernelProvider {
     let strides = (target as? OneDNNLayout)?.transposedStrides
     let from = try source.map(own) ?? OneDNNLayout(dimensions, strides: strides)
     let to = try target.map(own) ?? OneDNNLayout(dimensions)
-    let primitive = try Primitive(allowingPlainLoops: true) {
-      graft_reorder_create(from.handle, to.handle, $0)
-    }
-    return try primitive.planned(
+    return try Primitive(from: from, to: to).planned(
       [(PlannedKernel.Operand(0, layout: source), .source)], outputs: [.destination])
   }
 

@@ -22,7 +22,7 @@ final class Primitive {
     slotCount = Int(graft_primitive_slot_count(self.handle))
     pointers = .allocate(capacity: max(1, slotCount))
     pointers.initialize(repeating: nil, count: max(1, slotCount))
-    guard allowingPlainLoops || graft_primitive_speed(self.handle) != GRAFT_SPEED_REFERENCE else {
+    guard allowingPlainLoops || graft_primitive_is_plain_loop(self.handle) == 0 else {
       throw KernelDeclined("oneDNN has only a plain loop, \(implementation)")
     }
   }
@@ -87,7 +87,7 @@ final class Primitive {
 
 /// What a tensor is to a primitive.
 enum Slot: CustomStringConvertible {
-  case source, secondSource, weights, bias, destination, workspace
+  case source, weights, bias, destination, workspace
   case mean, variance, scale, shift
   case sourceGradient, weightGradient, biasGradient, destinationGradient
   case scaleGradient, shiftGradient
@@ -103,7 +103,6 @@ enum Slot: CustomStringConvertible {
   var number: Int32 {
     switch self {
     case .source: Int32(GRAFT_SLOT_SOURCE.rawValue)
-    case .secondSource: Int32(GRAFT_SLOT_SOURCE_2.rawValue)
     case .weights: Int32(GRAFT_SLOT_WEIGHTS.rawValue)
     case .bias: Int32(GRAFT_SLOT_BIAS.rawValue)
     case .destination: Int32(GRAFT_SLOT_DESTINATION.rawValue)

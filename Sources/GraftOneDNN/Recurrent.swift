@@ -60,7 +60,7 @@ struct RecurrentLayer {
     switch try node.string("direction", default: "forward") {
     case "forward": direction = GRAFT_DIRECTION_FORWARD
     case "reverse": direction = GRAFT_DIRECTION_REVERSE
-    default: direction = GRAFT_DIRECTION_BOTH_CONCATENATED
+    default: direction = GRAFT_DIRECTION_BOTH
     }
     if node.op.hasPrefix("LSTM") {
       kind = GRAFT_RECURRENT_LSTM

@@ -39,7 +39,7 @@ struct RecurrentWeights {
       ordered = sequence.scratch(byteCount: [Float].byteCount(count))
       copyGates(source, ordered, &sequence) { ($1, $0) }
     }
-    try reorder(try rowMajor, target, ordered, result, &sequence)
+    try sequence.reorder(ordered, from: rowMajor, into: result, to: target)
   }
 
   /// Adds the steps that bring a gradient back.
@@ -47,20 +47,10 @@ struct RecurrentWeights {
     _ source: KernelSequence.Place, into result: KernelSequence.Place,
     _ sequence: inout KernelSequence
   ) throws {
-    if hasOrder { return try reorder(target, try rowMajor, source, result, &sequence) }
+    if hasOrder { return try sequence.reorder(source, from: target, into: result, to: rowMajor) }
     let ordered = sequence.scratch(byteCount: [Float].byteCount(count))
-    try reorder(target, try rowMajor, source, ordered, &sequence)
+    try sequence.reorder(source, from: target, into: ordered, to: rowMajor)
     copyGates(ordered, result, &sequence) { ($0, $1) }
-  }
-
-  private func reorder(
-    _ from: OneDNNLayout, _ to: OneDNNLayout, _ source: KernelSequence.Place,
-    _ result: KernelSequence.Place, _ sequence: inout KernelSequence
-  ) throws {
-    let primitive = try Primitive(allowingPlainLoops: true) {
-      graft_reorder_create(from.handle, to.handle, $0)
-    }
-    try sequence.run(primitive, [(.source, source), (.destination, result)])
   }
 
   /// - Parameter places: of a gate by its number in oneDNN and ONNX, where it is read and written.

@@ -17,18 +17,27 @@ struct Resampling: OneDNNKernel {
     let kind = try scaling.kind()
     let source = try x.currentLayout()
     let destination = try OneDNNLayout.any(y.dimensions)
-    let forward = try Primitive {
-      graft_resampling_create(kind, source.handle, destination.handle, $0)
-    }
+    let forward = try primitive(graft_resampling_create, kind, source, destination)
     guard isGradient else {
       return try forward.planned([forward.operand(0, .source)], outputs: [.destination])
     }
-    let chosen = try forward.layout(.destination)
-    let backward = try Primitive {
-      graft_resampling_backward_create(kind, source.handle, chosen.handle, $0)
-    }
+    let backward = try primitive(
+      graft_resampling_backward_create, kind, source, forward.layout(.destination))
     return try backward.planned(
       [backward.operand(0, .destinationGradient)], outputs: [.sourceGradient])
+  }
+
+  private func primitive(
+    _ create: (UnsafePointer<graft_resampling>?, UnsafeMutablePointer<OpaquePointer?>?) -> Int32,
+    _ kind: graft_resampling_kind, _ source: OneDNNLayout, _ destination: OneDNNLayout
+  ) throws -> Primitive {
+    try Primitive { result in
+      var description = graft_resampling()
+      description.kind = kind
+      description.source = source.handle
+      description.destination = destination.handle
+      return create(&description, result)
+    }
   }
 
   /// What a Resize node asks for.

@@ -16,8 +16,7 @@ struct Softmax: OneDNNKernel {
     let primitive = try Primitive { result in
       var description = graft_softmax()
       description.axis = 1
-      description.source = layout.handle
-      description.destination = layout.handle
+      description.layout = layout.handle
       return graft_softmax_create(&description, result)
     }
     return try primitive.planned(

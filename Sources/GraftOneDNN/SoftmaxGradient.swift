@@ -18,8 +18,7 @@ struct SoftmaxGradient: OneDNNKernel {
       var description = graft_softmax()
       description.is_logarithmic = isLogarithmic ? 1 : 0
       description.axis = 1
-      description.source = layout.handle
-      description.destination = layout.handle
+      description.layout = layout.handle
       return graft_softmax_backward_create(&description, result)
     }
     return try primitive.planned(

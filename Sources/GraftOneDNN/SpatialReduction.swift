@@ -21,7 +21,10 @@ struct SpatialReduction: OneDNNKernel {
       ? KernelSequence.Place.output(0) : sequence.scratch(byteCount: destination.byteCount)
     try sequence.run(window.forward, [(.source, .operand(0)), (.destination, result)])
     if request.node.op == "ReduceSum" { window.turnMeansIntoSums(result, &sequence) }
-    if !keepsAxes { try window.reorder(result, .output(0), toRowMajor: true, &sequence) }
+    if !keepsAxes {
+      try sequence.reorder(
+        result, from: destination, into: .output(0), to: OneDNNLayout(destination.dimensions))
+    }
     return sequence.planned(
       [PlannedKernel.Operand(0, layout: window.source.planned)],
       outputLayouts: [keepsAxes ? destination.planned : nil])
@@ -37,7 +40,9 @@ struct SpatialReduction: OneDNNKernel {
     let backward = try window.backward()
     var sequence = KernelSequence()
     let dy = sequence.scratch(byteCount: window.destination.byteCount)
-    try window.reorder(.operand(0), dy, toRowMajor: false, &sequence)
+    try sequence.reorder(
+      .operand(0), from: OneDNNLayout(window.destination.dimensions), into: dy,
+      to: window.destination)
     if function == "ReduceSum" { window.turnMeansIntoSums(dy, &sequence) }
     try sequence.run(backward, [(.destinationGradient, dy), (.sourceGradient, .output(0))])
     return sequence.planned(
@@ -86,19 +91,6 @@ private struct WholeWindow {
       let values = try memory.floats(place)
       for i in 0..<count { values[i] *= factor }
     }
-  }
-
-  /// Brings a result into row-major order, or from it.
-  func reorder(
-    _ from: KernelSequence.Place, _ to: KernelSequence.Place, toRowMajor: Bool,
-    _ sequence: inout KernelSequence
-  ) throws {
-    let rowMajor = try OneDNNLayout(destination.dimensions)
-    let (first, second) = toRowMajor ? (destination, rowMajor) : (rowMajor, destination)
-    let reorder = try Primitive(allowingPlainLoops: true) {
-      graft_reorder_create(first.handle, second.handle, $0)
-    }
-    try sequence.run(reorder, [(.source, from), (.destination, to)])
   }
 }
 

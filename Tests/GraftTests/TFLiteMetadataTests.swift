@@ -1,6 +1,7 @@
 import Foundation
 import Graft
 import GraftFormats
+import GraftGraph
 import GraftTestSupport
 import Testing
 

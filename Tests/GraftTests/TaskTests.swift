@@ -41,7 +41,8 @@ struct TaskTests {
     model.graph.outputs[0].quantization = FeatureQuantization(scale: 1 / 256, zeroPoint: 10)
     let found = try ImageClassifier(model).classify(picture)
     #expect(found.map(\.index) == [2, 0, 1])
-    #expect(found.map(\.score) == [245.0 / 256, 118.0 / 256, 0])
+    let scores: [Float] = [245.0 / 256, 118.0 / 256, 0]
+    #expect(found.map { Float($0.score) } == scores)
   }
 
   @Test func `a softmax is made where it is asked for`() throws {
@@ -181,7 +182,9 @@ struct TaskTests {
   // MARK: Poses
 
   @Test func `joints have names and places`() throws {
-    let values = (0..<17).flatMap { [Float($0) / 16, 0.5, 0.25] }
+    let values: [Float] = (0..<17).flatMap { (index: Int) -> [Float] in
+      [Float(index) / 16, 0.5, 0.25]
+    }
     let model = try TaskModels.constant([("y", try Tensor(values, shape: [1, 1, 17, 3]))])
     let poses = try PoseDetector(model).detect(picture)
     #expect(poses.count == 1 && poses[0].keypoints.count == 17)

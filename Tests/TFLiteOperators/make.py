@@ -177,6 +177,7 @@ case("equal int32", "EQUAL", [ints([1, 2]), ints([1, 3])], out(2, dtype="bool"),
 for op in ["LOGICAL_AND", "LOGICAL_OR"]:
     name = "".join(part.capitalize() for part in op.split("_")) + "Options"
     case(op.lower(), op, [Value(np.array([True, True, False])), Value(np.array([True, False, False]))], out(3, dtype="bool"), (name, {}))
+case("atan2", "ATAN2", [Value(np.array([1, 1, -1, -1, 0, 0, 2], np.float32)), Value(np.array([1, -1, 1, -1, -1, 0, 0], np.float32))], out(7), ("ATan2Options", {}))
 case("select rows", "SELECT", [Value(np.array([True, False])), f(2, 3), f(2, 3)], out(2, 3), ("SelectOptions", {}))
 case("select v2", "SELECT_V2", [Value(np.array([[True], [False]])), f(2, 3), f(3)], out(2, 3), ("SelectV2Options", {}))
 
@@ -234,6 +235,9 @@ case("gather batch", "GATHER", [f(2, 4, 3), ints([[1, 3], [0, 2]])], out(2, 2, 3
 case("gather nd", "GATHER_ND", [f(3, 4, 2), ints([[0, 1], [2, 3]])], out(2, 2), ("GatherNdOptions", {}))
 case("embedding lookup", "EMBEDDING_LOOKUP", [ints([2, 0]), cf(3, 4)], out(2, 4))
 case("scatter nd", "SCATTER_ND", [ints([[1], [3], [1]]), f(3, 2), ci([5, 2])], out(5, 2), ("ScatterNdOptions", {}))
+case("segment sum", "UNSORTED_SEGMENT_SUM", [f(4, 3), ints([1, 0, 1, 2]), c(3, np.int32)], out(3, 3), ("UnsortedSegmentSumOptions", {}))
+case("segment product", "UNSORTED_SEGMENT_PROD", [f(4, 3), ints([1, 0, 1, 2]), c(3, np.int32)], out(3, 3), ("UnsortedSegmentProdOptions", {}))
+case("broadcast args", "BROADCAST_ARGS", [ints([1, 3]), ints([2, 2, 1])], out(3, dtype="int32"))
 case("top k", "TOPK_V2", [f(2, 6), c(3, np.int32)], [out(2, 3), out(2, 3, dtype="int32")], ("TopKV2Options", {}))
 case("one hot", "ONE_HOT", [ints([0, 2, 5]), c(3, np.int32), c(2.0), c(-1.0)], out(3, 3), ("OneHotOptions", {"axis": -1}))
 case("where", "WHERE", [Value(np.array([[True, False], [True, True]]))], out(3, 2, dtype="int64"), ("WhereOptions", {}))
@@ -282,6 +286,18 @@ for activation, name in [(1, "relu"), (4, "tanh")]:
     case(f"rnn {name}", "UNIDIRECTIONAL_SEQUENCE_RNN", [f(2, 5, 4), cf(3, 4), cf(3, 3), cf(3), variable(2, 3)], out(2, 5, 3), ("SequenceRNNOptions", {"fusedActivationFunction": activation}))
 
 
+def both_directions(name, merge):
+    direction = lambda: [cf(3, 4) for _ in range(4)] + [cf(3, 3) for _ in range(4)] + [None] * 3 + [cf(3) for _ in range(4)] + [None, None]
+    inputs = [f(2, 5, 4)] + direction() + direction() + [variable(2, 3) for _ in range(4)] + [None] * 9
+    outputs = [out(2, 5, 6)] if merge else [out(2, 5, 3), out(2, 5, 3)]
+    case(name, "BIDIRECTIONAL_SEQUENCE_LSTM", inputs, outputs, ("BidirectionalSequenceLSTMOptions", {"fusedActivationFunction": 4, "mergeOutputs": merge, "timeMajor": False}))
+
+
+both_directions("lstm of both directions", False)
+both_directions("lstm of both directions, joined", True)
+case("rnn of both directions", "BIDIRECTIONAL_SEQUENCE_RNN", [f(2, 5, 4), cf(3, 4), cf(3, 3), cf(3), variable(2, 3), cf(3, 4), cf(3, 3), cf(3), variable(2, 3), None, None, None], [out(2, 5, 3), out(2, 5, 3)], ("BidirectionalSequenceRNNOptions", {"fusedActivationFunction": 4}))
+
+
 # Quantized operators.
 def scales(count): return [float(x) for x in (0.01 + 0.02 * random.rand(count)).astype(np.float32)]
 
@@ -328,6 +344,59 @@ for regular in (False, True):
     blob = bytes(flexbuffers.Dumps({**options, "use_regular_nms": regular}))
     boxes, scores = f(1, 25, 4), positive(1, 25, 4)
     case(f"detections {'of each class' if regular else 'fast'}", "TFLite_Detection_PostProcess", [boxes, scores, c(grid)], [out(1, 12, 4), out(1, 12), out(1, 12), out(1)], custom=blob)
+
+
+def stateful():
+    """y = variable + x, and the variable becomes y; it begins as 1, 2."""
+    m = s.ModelT()
+    m.version, m.buffers, m.operatorCodes = 3, [s.BufferT(), s.BufferT()], []
+    m.buffers[1].data = np.frombuffer(np.array([1, 2], np.float32).tobytes(), np.uint8)
+    for op in ["VAR_HANDLE", "READ_VARIABLE", "ADD", "ASSIGN_VARIABLE", "CALL_ONCE"]:
+        code = s.OperatorCodeT()
+        code.builtinCode = getattr(s.BuiltinOperator, op)
+        code.deprecatedBuiltinCode = min(127, code.builtinCode)
+        m.operatorCodes.append(code)
+
+    def tensor(name, shape, kind=0, buffer=0):
+        t = s.TensorT()
+        t.name, t.shape, t.type, t.buffer, t.hasRank = name, shape, kind, buffer, True
+        return t
+
+    def operation(code, inputs, outputs, options=None, **fields):
+        o = s.OperatorT()
+        o.opcodeIndex, o.inputs, o.outputs = code, inputs, outputs
+        if options:
+            o.builtinOptionsType = getattr(s.BuiltinOptions, options)
+            o.builtinOptions = getattr(s, options + "T")()
+            for field, value in fields.items(): setattr(o.builtinOptions, field, value)
+        return o
+
+    def graph(name, tensors, inputs, outputs, operators):
+        g = s.SubGraphT()
+        g.name, g.tensors, g.inputs, g.outputs, g.operators = name, tensors, inputs, outputs, operators
+        return g
+
+    handle = lambda output: operation(0, [], [output], "VarHandleOptions", sharedName="total", container="")
+    m.subgraphs = [
+        graph("main", [tensor("x", [2]), tensor("handle", [], 13), tensor("old", [2]), tensor("y", [2])], [0], [3], [
+            operation(4, [], [], "CallOnceOptions", initSubgraphIndex=1), handle(1), operation(1, [1], [2], "ReadVariableOptions"),
+            operation(2, [2, 0], [3], "AddOptions"), operation(3, [1, 3], [], "AssignVariableOptions")]),
+        graph("start", [tensor("handle", [], 13), tensor("first", [2], 0, 1)], [], [], [handle(0), operation(3, [0, 1], [], "AssignVariableOptions")]),
+    ]
+    builder = flatbuffers.Builder(1024)
+    builder.Finish(m.Pack(builder), b"TFL3")
+    return bytes(builder.Output())
+
+
+blob = stateful()
+interpreter = Interpreter(model_content=blob)
+interpreter.allocate_tensors()
+store["stateful model"] = np.frombuffer(blob, np.uint8)
+for run in range(3):
+    data = random.randn(2).astype(np.float32)
+    interpreter.set_tensor(interpreter.get_input_details()[0]["index"], data)
+    interpreter.invoke()
+    store[f"stateful x{run}"], store[f"stateful y{run}"] = data, interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
 
 header, position, blobs = {}, 0, []
 NAMES = {"float32": "F32", "int32": "I32", "uint8": "U8", "int64": "I64", "bool": "BOOL", "int8": "I8", "int16": "I16"}

@@ -3,10 +3,13 @@
 /// Layouts say where the elements of a tensor lie. A primitive is one prepared operation for fixed
 /// shapes and layouts; running it allocates nothing here. No type of oneDNN appears in this file.
 ///
-/// Every function that can fail returns a `graft_status`. A null pointer for an optional layout
-/// means that the tensor is absent. Sizes are in elements unless the name says bytes. Dimensions
-/// follow ONNX: activations N C [D] [H] W, convolution weights O I [D] [H] W. Operations on empty
-/// tensors are unsupported.
+/// Every function that can fail returns a `graft_status` and leaves null in `result` then. Pointers
+/// are never null, but for those called optional, where null means absent, and for layouts left out
+/// of a description, which is `GRAFT_INVALID_ARGUMENTS`.
+///
+/// Elements are float32. Sizes are in elements unless the name says bytes. Dimensions follow ONNX:
+/// activations N C [D] [H] W, convolution weights O I [D] [H] W. Operations on empty tensors are
+/// unsupported.
 ///
 /// Threads: one primitive is used by one thread at a time; different primitives may run at the same
 /// time. The number of OpenMP threads is a property of the calling thread, so the thread that
@@ -38,48 +41,31 @@ const char *graft_dnn_message(int status);
 /// Version of the library in use, such as "2.6.3"; never null.
 const char *graft_dnn_version(void);
 
-/// Instruction set oneDNN generates code for, such as "avx2"; never null. With "sse41" and "avx"
-/// every primitive is unsupported, since some compute wrongly there.
+/// Instruction set oneDNN generates code for: "avx2", for instance, or "another"; never null. With
+/// "sse41" and "avx" every primitive is unsupported, since some compute wrongly there.
 const char *graft_dnn_isa(void);
 
 /// Sets how many OpenMP threads primitives created and run by the calling thread use.
 /// `GRAFT_UNSUPPORTED` if the library was built without OpenMP.
 int graft_dnn_set_threads(int count);
 
-/// How many OpenMP threads the calling thread would use; 1 if the library has no OpenMP.
-int graft_dnn_threads(void);
-
 // MARK: - Layouts
-
-typedef enum graft_element {
-  GRAFT_ELEMENT_UNDEFINED = 0,
-  GRAFT_ELEMENT_F32 = 1,
-  GRAFT_ELEMENT_F16 = 2,
-  GRAFT_ELEMENT_BF16 = 3,
-  GRAFT_ELEMENT_S32 = 4,
-  GRAFT_ELEMENT_S8 = 5,
-  GRAFT_ELEMENT_U8 = 6,
-} graft_element;
-
-/// The highest rank of a layout.
-enum { GRAFT_MAXIMUM_RANK = 12 };
 
 typedef struct graft_layout graft_layout;
 
-/// A dense or strided layout. `strides` in elements, one per dimension, or null for row-major.
+/// A dense or strided layout of rank 1 to 12. `strides` in elements, one per dimension, or null for
+/// row-major.
 int graft_layout_create_plain(
-  int rank, const int64_t *dimensions, graft_element element, const int64_t *strides,
-  graft_layout **result);
+  int rank, const int64_t *dimensions, const int64_t *strides, graft_layout **result);
 
 /// A layout that the primitive chooses; ask `graft_primitive_layout` what it chose.
-int graft_layout_create_any(
-  int rank, const int64_t *dimensions, graft_element element, graft_layout **result);
+int graft_layout_create_any(int rank, const int64_t *dimensions, graft_layout **result);
 
 /// Channels (dimension 1) in blocks of 4, 8 or 16 innermost, such as nChw8c. Rank 3 to 5.
 int graft_layout_create_blocked(
-  int rank, const int64_t *dimensions, graft_element element, int block, graft_layout **result);
+  int rank, const int64_t *dimensions, int block, graft_layout **result);
 
-int graft_layout_copy(const graft_layout *layout, graft_layout **result);
+/// Null is nothing to free.
 void graft_layout_free(graft_layout *layout);
 
 /// Whether two layouts place the same elements in the same places, so that no reorder is needed.
@@ -91,13 +77,9 @@ int64_t graft_layout_byte_size(const graft_layout *layout);
 int graft_layout_rank(const graft_layout *layout);
 /// The size of one dimension without padding; 0 if `axis` is out of range.
 int64_t graft_layout_dimension(const graft_layout *layout, int axis);
-/// How many elements of padding one dimension has, such as 5 for 3 channels in blocks of 8.
-int64_t graft_layout_padding(const graft_layout *layout, int axis);
 /// Whether any dimension is padded. Padding holds zeros: every primitive that writes a padded
 /// layout zeroes it, and every primitive that reads one relies on that.
 int graft_layout_has_padding(const graft_layout *layout);
-graft_element graft_layout_element(const graft_layout *layout);
-int graft_layout_is_any(const graft_layout *layout);
 int graft_layout_is_plain_row_major(const graft_layout *layout);
 
 /// Writes text such as "f32 1x64x56x56 aBcd8b" (letters are dimensions, outermost first, capital if
@@ -111,43 +93,40 @@ typedef struct graft_primitive graft_primitive;
 /// What a tensor is to a primitive. The comments at each creation function say which it has.
 typedef enum graft_slot {
   GRAFT_SLOT_SOURCE = 1,
-  GRAFT_SLOT_SOURCE_2 = 2,
-  GRAFT_SLOT_WEIGHTS = 3,
-  GRAFT_SLOT_BIAS = 4,
-  GRAFT_SLOT_DESTINATION = 5,
-  GRAFT_SLOT_WORKSPACE = 6,
-  GRAFT_SLOT_MEAN = 7,
-  GRAFT_SLOT_VARIANCE = 8,
-  GRAFT_SLOT_SCALE = 9,
-  GRAFT_SLOT_SHIFT = 10,
-  GRAFT_SLOT_DIFF_SOURCE = 11,
-  GRAFT_SLOT_DIFF_WEIGHTS = 12,
-  GRAFT_SLOT_DIFF_BIAS = 13,
-  GRAFT_SLOT_DIFF_DESTINATION = 14,
-  GRAFT_SLOT_DIFF_SCALE = 15,
-  GRAFT_SLOT_DIFF_SHIFT = 16,
+  GRAFT_SLOT_WEIGHTS = 2,
+  GRAFT_SLOT_BIAS = 3,
+  GRAFT_SLOT_DESTINATION = 4,
+  GRAFT_SLOT_WORKSPACE = 5,
+  GRAFT_SLOT_MEAN = 6,
+  GRAFT_SLOT_VARIANCE = 7,
+  GRAFT_SLOT_SCALE = 8,
+  GRAFT_SLOT_SHIFT = 9,
+  GRAFT_SLOT_DIFF_SOURCE = 10,
+  GRAFT_SLOT_DIFF_WEIGHTS = 11,
+  GRAFT_SLOT_DIFF_BIAS = 12,
+  GRAFT_SLOT_DIFF_DESTINATION = 13,
+  GRAFT_SLOT_DIFF_SCALE = 14,
+  GRAFT_SLOT_DIFF_SHIFT = 15,
   /// Recurrent networks: hidden and cell state before the first and after the last step, and the
   /// weights that multiply the hidden state.
-  GRAFT_SLOT_SOURCE_HIDDEN = 17,
-  GRAFT_SLOT_SOURCE_CELL = 18,
-  GRAFT_SLOT_WEIGHTS_HIDDEN = 19,
-  GRAFT_SLOT_DESTINATION_HIDDEN = 20,
-  GRAFT_SLOT_DESTINATION_CELL = 21,
-  GRAFT_SLOT_DIFF_SOURCE_HIDDEN = 22,
-  GRAFT_SLOT_DIFF_SOURCE_CELL = 23,
-  GRAFT_SLOT_DIFF_WEIGHTS_HIDDEN = 24,
-  GRAFT_SLOT_DIFF_DESTINATION_HIDDEN = 25,
-  GRAFT_SLOT_DIFF_DESTINATION_CELL = 26,
+  GRAFT_SLOT_SOURCE_HIDDEN = 16,
+  GRAFT_SLOT_SOURCE_CELL = 17,
+  GRAFT_SLOT_WEIGHTS_HIDDEN = 18,
+  GRAFT_SLOT_DESTINATION_HIDDEN = 19,
+  GRAFT_SLOT_DESTINATION_CELL = 20,
+  GRAFT_SLOT_DIFF_SOURCE_HIDDEN = 21,
+  GRAFT_SLOT_DIFF_SOURCE_CELL = 22,
+  GRAFT_SLOT_DIFF_WEIGHTS_HIDDEN = 23,
+  GRAFT_SLOT_DIFF_DESTINATION_HIDDEN = 24,
+  GRAFT_SLOT_DIFF_DESTINATION_CELL = 25,
   /// The tensor of the n-th post-operation is GRAFT_SLOT_POST_OPERATION + n.
   GRAFT_SLOT_POST_OPERATION = 64,
-  /// The n-th input of concat and sum is GRAFT_SLOT_SOURCES + n.
+  /// The n-th input of concat is GRAFT_SLOT_SOURCES + n.
   GRAFT_SLOT_SOURCES = 128,
 } graft_slot;
 
 /// How many tensors the primitive takes; position 0 ..< count is their order in `run`.
 int graft_primitive_slot_count(const graft_primitive *primitive);
-/// The slot at a position; 0 if out of range.
-int graft_primitive_slot_at(const graft_primitive *primitive, int position);
 /// The position of a slot, or -1 if the primitive does not take it.
 int graft_primitive_position(const graft_primitive *primitive, int slot);
 
@@ -161,23 +140,15 @@ int64_t graft_primitive_scratch_size(const graft_primitive *primitive);
 /// Name of the implementation oneDNN chose, such as "jit:avx2".
 const char *graft_primitive_implementation(const graft_primitive *primitive);
 
-typedef enum graft_speed {
-  /// Generated code or a matrix product.
-  GRAFT_SPEED_TUNED = 0,
-  /// Parallel loops that a compiler vectorized ("simple" and ":any" in the name): right for
-  /// reorders, normalizations and joins, which wait for memory.
-  GRAFT_SPEED_COMPILED = 1,
-  /// One element at a time; slower than a tuned kernel by far.
-  GRAFT_SPEED_REFERENCE = 2,
-} graft_speed;
+/// Whether that is a loop over single elements, slower than a tuned kernel by far.
+int graft_primitive_is_plain_loop(const graft_primitive *primitive);
 
-graft_speed graft_primitive_speed(const graft_primitive *primitive);
-
-/// Runs with `pointers[position]` for each slot, in the order of `graft_primitive_slot_at`. They
-/// should be 64-byte aligned for speed. `scratch` may be null if the scratch size is 0.
+/// Runs with `pointers[position]` for each slot, at its `graft_primitive_position`. They should be
+/// 64-byte aligned for speed. `scratch` may be null if the scratch size is 0.
 int graft_primitive_run(
   graft_primitive *primitive, void *const *pointers, int count, void *scratch);
 
+/// Null is nothing to free.
 void graft_primitive_free(graft_primitive *primitive);
 
 // MARK: - Post-operations
@@ -187,45 +158,27 @@ typedef enum graft_elementwise_kind {
   GRAFT_ELEMENTWISE_CLIP = 1,         // min(max(x, alpha), beta)
   GRAFT_ELEMENTWISE_GELU_ERF = 2,     // 0.5 x (1 + erf(x / sqrt 2))
   GRAFT_ELEMENTWISE_GELU_TANH = 3,    // 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
-  GRAFT_ELEMENTWISE_SWISH = 4,        // x / (1 + exp(-alpha x))
-  GRAFT_ELEMENTWISE_HARD_SWISH = 5,   // x min(max(x / 6 + 0.5, 0), 1)
-  GRAFT_ELEMENTWISE_SIGMOID = 6,      // 1 / (1 + exp(-x))
-  GRAFT_ELEMENTWISE_TANH = 7,
-  GRAFT_ELEMENTWISE_ELU = 8,          // x > 0 ? x : alpha (exp(x) - 1)
-  GRAFT_ELEMENTWISE_LINEAR = 9,       // alpha x + beta
-  GRAFT_ELEMENTWISE_EXP = 10,
-  GRAFT_ELEMENTWISE_LOG = 11,
-  GRAFT_ELEMENTWISE_ABS = 12,
-  GRAFT_ELEMENTWISE_SQRT = 13,
-  GRAFT_ELEMENTWISE_SQUARE = 14,
-  GRAFT_ELEMENTWISE_POWER = 15,       // alpha x^beta
-  GRAFT_ELEMENTWISE_SOFTPLUS = 16,    // log(1 + exp(x))
-  GRAFT_ELEMENTWISE_MISH = 17,        // x tanh(softplus(x))
-  GRAFT_ELEMENTWISE_ROUND = 18,       // to the nearest integer, ties to even
+  GRAFT_ELEMENTWISE_HARD_SWISH = 4,   // x min(max(x / 6 + 0.5, 0), 1)
+  GRAFT_ELEMENTWISE_SIGMOID = 5,      // 1 / (1 + exp(-x))
+  GRAFT_ELEMENTWISE_TANH = 6,
+  GRAFT_ELEMENTWISE_ELU = 7,          // x > 0 ? x : alpha (exp(x) - 1)
+  GRAFT_ELEMENTWISE_LINEAR = 8,       // alpha x + beta
+  GRAFT_ELEMENTWISE_ROUND = 9,        // to the nearest integer, ties to even
 } graft_elementwise_kind;
 
 typedef enum graft_binary_kind {
   GRAFT_BINARY_ADD = 0,
-  GRAFT_BINARY_SUBTRACT = 1,
-  GRAFT_BINARY_MULTIPLY = 2,
-  GRAFT_BINARY_DIVIDE = 3,
-  GRAFT_BINARY_MAXIMUM = 4,
-  GRAFT_BINARY_MINIMUM = 5,
-  GRAFT_BINARY_GREATER_OR_EQUAL = 6,
-  GRAFT_BINARY_GREATER = 7,
-  GRAFT_BINARY_LESS_OR_EQUAL = 8,
-  GRAFT_BINARY_LESS = 9,
-  GRAFT_BINARY_EQUAL = 10,
-  GRAFT_BINARY_NOT_EQUAL = 11,
+  GRAFT_BINARY_MULTIPLY = 1,
 } graft_binary_kind;
 
 /// Steps applied to the result before it is stored, in order.
 typedef struct graft_post_operations graft_post_operations;
 
 int graft_post_operations_create(graft_post_operations **result);
+/// Null is nothing to free.
 void graft_post_operations_free(graft_post_operations *operations);
-/// Adds `scale` times what the destination buffer held before.
-int graft_post_operations_add_sum(graft_post_operations *operations, float scale);
+/// Adds what the destination buffer held before.
+int graft_post_operations_add_sum(graft_post_operations *operations);
 int graft_post_operations_add_elementwise(
   graft_post_operations *operations, graft_elementwise_kind kind, float alpha, float beta);
 /// Combines with a second tensor of the same rank whose dimensions are 1 or those of the
@@ -235,8 +188,7 @@ int graft_post_operations_add_binary(
 
 // MARK: - Forward operations
 
-/// Copies between layouts of the same dimensions, converting the element type.
-/// Slots: SOURCE, DESTINATION.
+/// Copies between layouts of the same dimensions. Slots: SOURCE, DESTINATION.
 int graft_reorder_create(
   const graft_layout *source, const graft_layout *destination, graft_primitive **result);
 
@@ -258,8 +210,6 @@ typedef struct graft_convolution {
   const graft_layout *bias;  // optional, rank 1
   const graft_layout *destination;
   graft_window window;
-  /// Also usable with a backward primitive; costs nothing for convolutions.
-  int training;
   const graft_post_operations *post_operations;  // optional
 } graft_convolution;
 
@@ -303,54 +253,37 @@ int graft_pooling_create(const graft_pooling *description, graft_primitive **res
 /// primitive. Slots: DIFF_DESTINATION, WORKSPACE (maximum), DIFF_SOURCE.
 int graft_pooling_backward_create(const graft_pooling *description, graft_primitive **result);
 
-/// One function of each element. oneDNN 2 wants equal layouts; in place is fine.
+/// One function of each element; in place is fine.
 typedef struct graft_elementwise {
   graft_elementwise_kind kind;
   float alpha;
   float beta;
-  const graft_layout *source;
-  const graft_layout *destination;
-  const graft_post_operations *post_operations;  // optional
+  const graft_layout *layout;  // of every tensor
 } graft_elementwise;
 
-/// Slots: SOURCE, DESTINATION, POST_OPERATION + n.
+/// Slots: SOURCE, DESTINATION.
 int graft_elementwise_create(const graft_elementwise *description, graft_primitive **result);
-/// From the source, not the result; the gradients have the layout of the source. Round has none.
-/// Slots: SOURCE, DIFF_DESTINATION, DIFF_SOURCE.
+/// From the source, not the result. Slots: SOURCE, DIFF_DESTINATION, DIFF_SOURCE.
 int graft_elementwise_backward_create(
   const graft_elementwise *description, graft_primitive **result);
-
-/// Two tensors of one rank; dimensions of the second, and with oneDNN 3 of the first, may be 1.
-typedef struct graft_binary {
-  graft_binary_kind kind;
-  const graft_layout *source;
-  const graft_layout *source_2;
-  const graft_layout *destination;
-  const graft_post_operations *post_operations;  // optional
-} graft_binary;
-
-/// Slots: SOURCE, SOURCE_2, DESTINATION, POST_OPERATION + n.
-int graft_binary_create(const graft_binary *description, graft_primitive **result);
 
 /// Softmax or its logarithm along one axis.
 typedef struct graft_softmax {
   int is_logarithmic;
   int axis;
-  const graft_layout *source;
-  const graft_layout *destination;
+  const graft_layout *layout;  // of every tensor
 } graft_softmax;
 
 /// Slots: SOURCE, DESTINATION.
 int graft_softmax_create(const graft_softmax *description, graft_primitive **result);
-/// The gradients have the layouts of source and destination.
 /// Slots: DESTINATION, DIFF_DESTINATION, DIFF_SOURCE.
 int graft_softmax_backward_create(const graft_softmax *description, graft_primitive **result);
 
-/// Layer normalization over the last axis, or batch normalization over all axes but 1. Source and
-/// destination have one layout, not "any". Scale and shift are f32 of the normalized size.
+/// Layer normalization over the last axis, or batch normalization over all axes but 1.
 typedef struct graft_normalization {
-  const graft_layout *source;
-  const graft_layout *destination;
+  /// Of source, destination and their gradients; not "any". Scale and shift have the normalized
+  /// size.
+  const graft_layout *layout;
   float epsilon;
   int has_scale;
   int has_shift;
@@ -368,38 +301,17 @@ int graft_layer_normalization_create(
   const graft_normalization *description, graft_primitive **result);
 int graft_batch_normalization_create(
   const graft_normalization *description, graft_primitive **result);
-/// The gradients have the layouts of source and destination. Slots: SOURCE, MEAN, VARIANCE, SCALE,
-/// SHIFT (depends on the version: ask graft_primitive_position), DIFF_DESTINATION, DIFF_SOURCE,
-/// DIFF_SCALE, DIFF_SHIFT.
+/// Slots: SOURCE, MEAN, VARIANCE, SCALE, SHIFT (depends on the version: ask
+/// graft_primitive_position), DIFF_DESTINATION, DIFF_SOURCE, DIFF_SCALE, DIFF_SHIFT.
 int graft_layer_normalization_backward_create(
   const graft_normalization *description, graft_primitive **result);
 int graft_batch_normalization_backward_create(
   const graft_normalization *description, graft_primitive **result);
 
-/// Joins `count` tensors along an axis. `destination` may be null for oneDNN to choose.
-/// Slots: SOURCES + n, DESTINATION.
+/// Joins `count` tensors along an axis, in the layout that oneDNN chooses. Slots: SOURCES + n,
+/// DESTINATION.
 int graft_concat_create(
-  const graft_layout *const *sources, int count, int axis, const graft_layout *destination,
-  graft_primitive **result);
-
-/// Adds `count` tensors of equal dimensions, each times its scale (null: all 1). `destination` may
-/// be null for oneDNN to choose. Slots: SOURCES + n, DESTINATION.
-int graft_sum_create(
-  const graft_layout *const *sources, const float *scales, int count,
-  const graft_layout *destination, graft_primitive **result);
-
-typedef enum graft_reduction_kind {
-  GRAFT_REDUCTION_SUM = 0,
-  GRAFT_REDUCTION_MEAN = 1,
-  GRAFT_REDUCTION_MAXIMUM = 2,
-  GRAFT_REDUCTION_MINIMUM = 3,
-  GRAFT_REDUCTION_PRODUCT = 4,
-} graft_reduction_kind;
-
-/// Reduces the axes whose destination dimension is 1. Slots: SOURCE, DESTINATION.
-int graft_reduction_create(
-  graft_reduction_kind kind, const graft_layout *source, const graft_layout *destination,
-  graft_primitive **result);
+  const graft_layout *const *sources, int count, int axis, graft_primitive **result);
 
 typedef enum graft_resampling_kind {
   GRAFT_RESAMPLING_NEAREST = 0,
@@ -407,22 +319,26 @@ typedef enum graft_resampling_kind {
 } graft_resampling_kind;
 
 /// Resizes the spatial axes; pixel centres at half (ONNX half_pixel), edges clamped. Nearest rounds
-/// (i + 0.5) * source / destination - 0.5 to the nearest. Slots: SOURCE, DESTINATION.
-int graft_resampling_create(
-  graft_resampling_kind kind, const graft_layout *source, const graft_layout *destination,
-  graft_primitive **result);
+/// (i + 0.5) * source / destination - 0.5 to the nearest.
+typedef struct graft_resampling {
+  graft_resampling_kind kind;
+  const graft_layout *source;
+  const graft_layout *destination;
+} graft_resampling;
+
+/// Slots: SOURCE, DESTINATION.
+int graft_resampling_create(const graft_resampling *description, graft_primitive **result);
 /// Slots: DIFF_DESTINATION, DIFF_SOURCE.
 int graft_resampling_backward_create(
-  graft_resampling_kind kind, const graft_layout *source, const graft_layout *destination,
-  graft_primitive **result);
+  const graft_resampling *description, graft_primitive **result);
 
-// MARK: - Gradients of operations with weights, transposed convolution, inner product
+// MARK: - Gradients of convolution, transposed convolution
 
 /// The layouts of the description are those of the gradients too. Slots: WEIGHTS, DIFF_DESTINATION,
 /// DIFF_SOURCE.
 int graft_convolution_backward_data_create(
   const graft_convolution *description, graft_primitive **result);
-/// Slots: SOURCE, DIFF_DESTINATION, DIFF_WEIGHTS, DIFF_BIAS (if the description has a bias).
+/// Without the bias. Slots: SOURCE, DIFF_DESTINATION, DIFF_WEIGHTS.
 int graft_convolution_backward_weights_create(
   const graft_convolution *description, graft_primitive **result);
 
@@ -430,31 +346,6 @@ int graft_convolution_backward_weights_create(
 /// ONNX's output_padding is a smaller `padding_end`. Slots as for convolution.
 int graft_transposed_convolution_create(
   const graft_convolution *description, graft_primitive **result);
-int graft_transposed_convolution_backward_data_create(
-  const graft_convolution *description, graft_primitive **result);
-int graft_transposed_convolution_backward_weights_create(
-  const graft_convolution *description, graft_primitive **result);
-
-/// destination[n, o] = sum over c... of source[n, c...] weights[o, c...] + bias[o]. Any layout may
-/// be "any".
-typedef struct graft_inner_product {
-  const graft_layout *source;       // N x C [x D] [x H] [x W]
-  const graft_layout *weights;      // O x C [x D] [x H] [x W]
-  const graft_layout *bias;         // optional, O
-  const graft_layout *destination;  // N x O
-  int training;
-  const graft_post_operations *post_operations;  // optional
-} graft_inner_product;
-
-/// Slots: SOURCE, WEIGHTS, BIAS, DESTINATION, POST_OPERATION + n.
-int graft_inner_product_create(
-  const graft_inner_product *description, graft_primitive **result);
-/// Slots: WEIGHTS, DIFF_DESTINATION, DIFF_SOURCE.
-int graft_inner_product_backward_data_create(
-  const graft_inner_product *description, graft_primitive **result);
-/// Slots: SOURCE, DIFF_DESTINATION, DIFF_WEIGHTS, DIFF_BIAS (if the description has a bias).
-int graft_inner_product_backward_weights_create(
-  const graft_inner_product *description, graft_primitive **result);
 
 // MARK: - Recurrent networks
 
@@ -471,25 +362,25 @@ typedef enum graft_recurrent_kind {
 typedef enum graft_direction {
   GRAFT_DIRECTION_FORWARD = 0,
   GRAFT_DIRECTION_REVERSE = 1,
-  GRAFT_DIRECTION_BOTH_CONCATENATED = 2,
-  GRAFT_DIRECTION_BOTH_ADDED = 3,
+  /// Results side by side.
+  GRAFT_DIRECTION_BOTH = 2,
 } graft_direction;
 
 /// One layer or several (L) over T steps; D is 2 for both directions, else 1; G is the number of
 /// gates, 4 or 3. Absent states are zero. Weights may be "any" and should be. For several layers,
-/// or concatenated directions in several layers, the sizes must agree as oneDNN documents.
+/// or both directions in several layers, the sizes must agree as oneDNN documents.
 typedef struct graft_recurrent {
   graft_recurrent_kind kind;
   graft_direction direction;
   const graft_layout *source;              // T x N x inputs
   const graft_layout *source_hidden;       // optional, L x D x N x H
-  const graft_layout *source_cell;         // LSTM, with source_hidden: L x D x N x H
+  const graft_layout *source_cell;         // LSTM only, with source_hidden: L x D x N x H
   const graft_layout *weights;             // L x D x inputs x G x H
   const graft_layout *weights_hidden;      // L x D x H x G x H
   const graft_layout *bias;                // L x D x G x H (reset after: 4 x H)
-  const graft_layout *destination;         // T x N x H, concatenated 2 H
+  const graft_layout *destination;         // T x N x H, both directions 2 H
   const graft_layout *destination_hidden;  // optional, L x D x N x H
-  const graft_layout *destination_cell;    // LSTM, with destination_hidden: L x D x N x H
+  const graft_layout *destination_cell;    // LSTM only, with destination_hidden: L x D x N x H
   int training;
 } graft_recurrent;
 

@@ -5,7 +5,7 @@ import GraftTensor
 extension Model {
   /// The model cut to feature vectors: one output [batch, D] for each specification, in their order and
   /// under their text as name, with the pooling `average` where a layer needs one and none is given.
-  /// All are computed in one run, and shared layers once.
+  /// All are computed in one run, and shared layers once. A quantised model is dequantised first.
   ///
   /// - Parameter specifications: values of the model with the batch first, and how they are pooled.
   /// - Throws: `invalidArgument` when there is no such layer, naming those that there are, or the
@@ -14,8 +14,9 @@ extension Model {
     guard !specifications.isEmpty else {
       throw GraftError(.invalidArgument, "no features are asked for", fix: "Name a layer")
     }
-    let layers = FeatureLayers(of: self)
-    var builder = GraphBuilder(graph)
+    var model = try dequantized()
+    let layers = FeatureLayers(of: model)
+    var builder = GraphBuilder(model.graph)
     var outputs: [Feature] = []
     for specification in specifications {
       try locating("features '\(specification)'") {
@@ -27,7 +28,6 @@ extension Model {
           Feature(name: name, type: .tensor(.float32, shape: [layers.batch, .fixed(size)])))
       }
     }
-    var model = self
     model.graph = builder.graph
     model.graph.outputs = outputs
     model.graph = model.graph.pruned(to: outputs)

@@ -40,9 +40,11 @@ package struct ConstantFolding: GraphPass {
 
   /// Nil when the inputs are no constants, or the result is too large. Whatever is wrong with the
   /// node comes up again, with its place, when the graph is planned.
-  private static func value(of node: Node, _ op: any Operator, _ constants: OrderedTable<Tensor>)
-    throws -> Tensor?
-  {
+  ///
+  /// - Parameter isUnlimited: whether a result of any size is wanted.
+  static func value(
+    of node: Node, _ op: any Operator, _ constants: OrderedTable<Tensor>, isUnlimited: Bool = false
+  ) throws -> Tensor? {
     var inputs: [Tensor?] = []
     for name in node.inputs {
       guard !name.isEmpty else {
@@ -60,7 +62,9 @@ package struct ConstantFolding: GraphPass {
     }
     let given = inputs.reduce(0) { $0 + ($1?.byteCount ?? 0) }
     let byteCount = try Tensor.byteCount(type.shape, type.elementType)
-    guard byteCount <= max(4 * given, allowance) || node.op == "Constant" else { return nil }
+    guard isUnlimited || byteCount <= max(4 * given, allowance) || node.op == "Constant" else {
+      return nil
+    }
     let result = try Tensor(uninitialized: type.shape, type.elementType)
     try op.run(
       KernelContext(node: node, inputs: inputs, outputs: [result], threads: availableThreads))

@@ -12,9 +12,9 @@ package protocol GraphPass: Sendable {
 
 /// All passes, in the order in which a plan applies them.
 package let standardGraphPasses: [any GraphPass] = [
-  ConstantFolding(), IdentityRemoval(), NormalizationFolding(), GeluFusion(),
-  LayerNormalizationFusion(), TransposeMotion(), ReshapeMerging(), ScaleMerging(),
-  AttentionFusion(), CommonSubexpressions(),
+  ConstantFolding(), IdentityRemoval(), NormalizationFolding(), DequantizationMotion(),
+  QuantizationFusion(), GeluFusion(), LayerNormalizationFusion(), ScaleMerging(),
+  AttentionFusion(), TransposeMotion(), ReshapeMerging(), CommonSubexpressions(),
 ]
 
 /// Who makes and who reads the values of a graph, for passes that look for patterns.

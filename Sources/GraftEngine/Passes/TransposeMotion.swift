@@ -1,170 +1,164 @@
 import GraftGraph
+import GraftOperators
 import GraftTensor
 
-/// Makes one Transpose of two with nothing but element-wise nodes of one value between them; none
-/// when they cancel each other.
+/// Moves each Transpose behind the nodes that read it, as far as they can work on what it reads. Two
+/// that meet become one; they disappear where they cancel each other.
+///
+/// Networks whose pictures have their channels last, such as TensorFlow's, are full of pairs with
+/// activations, additions, joins and padding between them.
 package struct TransposeMotion: GraphPass {
   package let name = "transpose motion"
 
   package func apply(to graph: inout Graph, keeping kept: Set<String>, registry: OperatorRegistry)
     throws
   {
-    guard graph.nodes.allSatisfy(\.subgraphs.isEmpty) else { return }
+    guard graph.nodes.allSatisfy(\.subgraphs.isEmpty), graph.nodes.contains(where: \.isTranspose)
+    else { return }
     var motion = Motion(graph, kept, registry)
-    motion.visitAll()
-    if motion.hasChanged { graph = motion.graph.pruned(to: graph.outputs) }
+    for node in graph.nodes { try motion.visit(node) }
+    if motion.hasChanged { graph = motion.result.pruned(to: graph.outputs) }
   }
 }
 
 private struct Motion {
-  private(set) var graph: Graph
   private(set) var hasChanged = false
+  private var graph: Graph
   private let kept: Set<String>
   private let registry: OperatorRegistry
-  private var producers: [String: Int]
+  private let names: NameSource
+  private var nodes: [Node] = []
+  /// How many nodes that were not visited yet, or stay as they are, read a value.
   private var readerCounts: [String: Int] = [:]
   /// Values that are others now.
-  private var sources: [String: String] = [:]
+  private var others: [String: String] = [:]
+  /// Values that are transposed ones of others.
+  private var transposed: [String: Transposed] = [:]
 
   init(_ graph: Graph, _ kept: Set<String>, _ registry: OperatorRegistry) {
     self.graph = graph
     self.kept = kept
     self.registry = registry
-    producers = graph.producers
+    names = NameSource(avoiding: graph.valueNames)
     for name in graph.nodes.flatMap(\.reads) { readerCounts[name, default: 0] += 1 }
   }
 
-  mutating func visitAll() {
-    for position in graph.nodes.indices {
-      graph.nodes[position].inputs = graph.nodes[position].inputs.map { sources[$0] ?? $0 }
-      let node = graph.nodes[position]
-      guard node.isTranspose else { continue }
-      if let (first, between) = transpose(before: node),
-        let order = AxisOrder(graph.nodes[first], then: node)
-      {
-        merge(first, between, position, order)
-      } else if let order = AxisOrder(node), order.isIdentity {
-        remove(position, for: node.inputs[0])
-      }
-    }
+  var result: Graph {
+    var result = graph
+    result.nodes = nodes
+    return result
   }
 
-  /// The Transpose that the input of another comes from, and the element-wise nodes that it passes on
-  /// the way, the last first.
-  private func transpose(before node: Node) -> (first: Int, between: [Int])? {
-    var between: [Int] = []
-    var value = node.inputs[0]
-    while let index = producers[value] {
-      let producer = graph.nodes[index]
-      if producer.isTranspose {
-        return between.isEmpty || isInner(value) ? (index, between) : nil
-      }
-      guard isInner(value), let argument = argument(of: producer) else { return nil }
-      between.append(index)
-      value = argument
-    }
-    return nil
-  }
-
-  /// Whether one node reads the value and nobody else needs it.
-  private func isInner(_ value: String) -> Bool {
-    readerCounts[value] == 1 && !kept.contains(value)
-  }
-
-  /// The only input of an element-wise node that is not a constant number.
-  private func argument(of node: Node) -> String? {
-    guard node.outputs.count == 1, registry(node)?.isElementwise == true else { return nil }
-    let variables = node.inputs.filter { !$0.isEmpty && !isNumber($0) }
-    return variables.count == 1 ? variables[0] : nil
-  }
-
-  /// Whether a value is a constant number, which adds no axes to the result.
-  private func isNumber(_ value: String) -> Bool {
-    guard let constant = graph.initializers[value] else { return false }
-    return constant.elementCount == 1 && constant.shape.rank <= 1
-  }
-
-  private mutating func merge(_ first: Int, _ between: [Int], _ last: Int, _ order: AxisOrder) {
-    let source = graph.nodes[first].inputs[0]
-    let transposed = graph.nodes[first].outputs[0]
-    let second = graph.nodes[last]
-    let reader = between.last ?? last
-    graph.nodes[reader].inputs = graph.nodes[reader].inputs.map { $0 == transposed ? source : $0 }
-    readerCounts[source, default: 0] += 1
-    readerCounts[transposed, default: 0] -= 1
-    if readerCounts[transposed] == 0, !kept.contains(transposed) {
-      readerCounts[source, default: 0] -= 1
-    }
-    hasChanged = true
-    guard order.isIdentity else {
-      graph.nodes[last].attributes["perm"] = .ints(order.axes)
-      return
-    }
-    guard let end = between.first else { return remove(last, for: source) }
-    // The last node between makes what the second Transpose made.
-    let output = second.outputs[0]
-    producers[output] = end
-    graph.nodes[end].outputs = [output]
-    detach(last)
-  }
-
-  /// Lets the readers of a node's output read another value.
-  private mutating func remove(_ position: Int, for source: String) {
-    let node = graph.nodes[position]
-    let output = node.outputs[0]
-    hasChanged = true
-    if kept.contains(output) {
-      graph.nodes[position] = Node(
-        "Identity", name: node.name, inputs: [source], outputs: [output])
+  mutating func visit(_ original: Node) throws {
+    var node = original
+    node.inputs = node.inputs.map { others[$0] ?? $0 }
+    if node.isTranspose {
+      visitTranspose(node)
+    } else if let order = commonOrder(node), let op = registry(node),
+      let rule = TransposedNode(node, op, order, graph.initializers, isMoved: isMoved)
+    {
+      try move(rule, node, order)
     } else {
-      sources[output] = source
+      nodes.append(node)
+    }
+  }
+
+  private mutating func visitTranspose(_ node: Node) {
+    let (input, output) = (node.inputs[0], node.outputs[0])
+    guard var order = AxisOrder(node) else { return nodes.append(node) }
+    var source = input
+    if let earlier = transposed[input], let both = earlier.order.then(order) {
+      order = both
+      source = earlier.source
+      hasChanged = true
+      readerCounts[input, default: 0] -= 1
+      readerCounts[source, default: 0] += 1
+    }
+    guard order.isIdentity else {
+      return append(transposing: source, order, to: output, name: node.name)
+    }
+    hasChanged = true
+    if !kept.contains(output) {
+      others[output] = source
       readerCounts[source, default: 0] += (readerCounts[output] ?? 0) - 1
-      detach(position)
+    } else if let maker = nodes.firstIndex(where: { $0.outputs.contains(source) }),
+      !kept.contains(source)
+    {
+      rename(source, to: output, from: maker)
+    } else {
+      nodes.append(Node("Identity", name: node.name, inputs: [source], outputs: [output]))
     }
   }
 
-  /// Leaves a node without readers, which pruning takes out.
-  private mutating func detach(_ position: Int) {
-    graph.nodes[position].outputs = [""]
-  }
-}
-
-/// The order of axes that a Transpose makes.
-private struct AxisOrder {
-  /// Empty for the identity of any rank.
-  let axes: [Int]
-
-  var isIdentity: Bool { axes.indices.allSatisfy { axes[$0] == $0 } }
-
-  /// That of one node; nil when it depends on the rank.
-  init?(_ node: Node) {
-    guard let axes = Self.axes(of: node), Self.areValid(axes) else { return nil }
-    self.axes = axes
+  /// The order in which all values are transposed that the node reads and that are no constants, if
+  /// moving it leaves no more transpositions than there are.
+  private func commonOrder(_ node: Node) -> AxisOrder? {
+    let variables = node.inputs.filter { !$0.isEmpty && graph.initializers[$0] == nil }
+    guard let order = variables.first.flatMap({ transposed[$0]?.order }),
+      variables.allSatisfy({ transposed[$0]?.order == order }),
+      // Values of different ranks meet otherwise when both are reversed.
+      order.axes != nil || Set(variables).count == 1,
+      variables.contains(where: { value in
+        !kept.contains(value) && readerCounts[value] == node.inputs.count { $0 == value }
+      })
+    else { return nil }
+    return order
   }
 
-  /// That of one node behind another; nil when it depends on the rank, or one of them is wrong.
-  init?(_ first: Node, then second: Node) {
-    guard let rank = (Self.axes(of: first) ?? Self.axes(of: second))?.count else {
-      // Both turn the order around.
-      axes = []
-      return
+  private func isMoved(_ value: String) -> Bool { transposed[value] != nil }
+
+  private mutating func move(_ rule: TransposedNode, _ node: Node, _ order: AxisOrder) throws {
+    hasChanged = true
+    var moved = rule.node
+    for (position, value) in node.inputs.enumerated() {
+      if let source = transposed[value]?.source {
+        readerCounts[value, default: 0] -= 1
+        readerCounts[source, default: 0] += 1
+        moved.inputs[position] = source
+      }
     }
-    let reversed = Array((0..<rank).reversed())
-    let inner = Self.axes(of: first) ?? reversed
-    let outer = Self.axes(of: second) ?? reversed
-    guard Self.areValid(inner), Self.areValid(outer), inner.count == outer.count else { return nil }
-    axes = outer.map { inner[$0] }
+    for (position, constant) in rule.constants {
+      let name = names.fresh("\(node.inputs[position])/moved")
+      graph.initializers[name] = constant
+      moved.inputs[position] = name
+    }
+    guard let result = rule.resultOrder else { return nodes.append(moved) }
+    moved.outputs = node.outputs.map { $0.isEmpty ? "" : names.fresh("\($0)/moved") }
+    nodes.append(moved)
+    for (inner, output) in zip(moved.outputs, node.outputs) where !output.isEmpty {
+      append(transposing: inner, result, to: output, name: "")
+      readerCounts[inner] = 1
+    }
   }
 
-  private static func axes(of node: Node) -> [Int]? {
-    if case .ints(let axes)? = node.attributes["perm"] { axes } else { nil }
+  private mutating func append(
+    transposing source: String, _ order: AxisOrder, to output: String, name: String
+  ) {
+    nodes.append(
+      Node(
+        "Transpose", name: name, inputs: [source], outputs: [output],
+        attributes: order.axes.map { ["perm": .ints($0)] } ?? [:]))
+    transposed[output] = Transposed(source: source, order: order)
   }
 
-  private static func areValid(_ axes: [Int]) -> Bool { axes.sorted() == Array(axes.indices) }
+  /// Gives a value the name of an output that it is equal to.
+  private mutating func rename(_ value: String, to output: String, from maker: Int) {
+    nodes[maker].outputs = nodes[maker].outputs.map { $0 == value ? output : $0 }
+    for index in nodes.indices.dropFirst(maker + 1) {
+      nodes[index].inputs = nodes[index].inputs.map { $0 == value ? output : $0 }
+    }
+    for (name, entry) in transposed where entry.source == value {
+      transposed[name] = Transposed(source: output, order: entry.order)
+    }
+    for (name, other) in others where other == value { others[name] = output }
+    others[value] = output
+    readerCounts[output, default: 0] += readerCounts[value] ?? 0
+    transposed[output] = nil
+  }
 }
 
-extension Node {
-  fileprivate var isTranspose: Bool {
-    domain.isEmpty && op == "Transpose" && inputs.count == 1 && outputs.count == 1
-  }
+/// A value that is another one with its axes in another order.
+private struct Transposed {
+  let source: String
+  let order: AxisOrder
 }

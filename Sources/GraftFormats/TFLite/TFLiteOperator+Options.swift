@@ -10,7 +10,9 @@ extension TFLiteOperator {
     Int(try options?.integer(field, Int8.self, default: standard) ?? standard)
   }
 
-  func flag(_ field: Int) throws -> Bool { try options?.bool(field) ?? false }
+  func flag(_ field: Int, default standard: Bool = false) throws -> Bool {
+    try options?.bool(field, default: standard) ?? standard
+  }
 
   func float(_ field: Int, default standard: Float = 0) throws -> Float {
     try options?.float(field, default: standard) ?? standard

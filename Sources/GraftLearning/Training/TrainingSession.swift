@@ -56,6 +56,7 @@ public final class TrainingSession {
   }
 
   /// - Parameters:
+  ///   - model: a quantised one trains as `Model.dequantized()`.
   ///   - output: the output that the loss compares with the targets; the model's first when nil.
   /// - Throws: `invalidArgument` when the selection chooses nothing, the output does not exist or a
   ///   number is out of range.
@@ -65,6 +66,7 @@ public final class TrainingSession {
   ) throws {
     try optimizer.check()
     try options.check()
+    let model = try model.dequantized()
     let output = try model.graph.outputName(output)
     self.source = model
     self.output = output
@@ -226,6 +228,7 @@ public final class TrainingSession {
     feeds[graph.target] = try set.targets.gathering(rows: batch.rows)
     if !graph.headInputs.isEmpty {
       let inputs = try set.load(rows: batch.rows, variants: set.variants(of: batch))
+      if set.isLoaded { try locating(set.name) { try loss.check(inputs, rows: batch.rows) } }
       for name in graph.headInputs { feeds[name] = inputs[name] }
     }
     guard let trunk = graph.trunk else { return feeds }

@@ -4,81 +4,101 @@ import GraftTensor
 
 /// y = (x - zero point) * scale.
 ///
-/// Inputs: x; the scale: one number, or one for each index along `axis` (1); the zero point of the
-/// scale's shape and the type of x (optional, 0). Types of x: int8, uint8, int16, uint16, int32; y has
-/// the type of the scale. Source: ONNX DequantizeLinear-21, without blocks.
+/// Inputs: x in 8, 16 or 32 bits; the scale in float32: a scalar, a vector along `axis`, or blocks of
+/// `block_size` along it; optionally the zero point, of the scale's shape and x's type, 0 without.
+/// Attributes: `axis`, 1; `block_size`, 0. Source: ONNX DequantizeLinear-21.
 struct DequantizeLinear: Operator {
   let name = "DequantizeLinear"
   let inputCount = 2...3
 
   func outputTypes(_ context: TypeContext) throws -> [TensorType] {
-    try context.require(0, [.int8, .uint8, .int16, .uint16, .int32])
-    try context.require(1, [.float32, .float64])
+    try context.require(0, ElementType.quantized.union([.int32]))
+    try context.require(1, [.float32])
     if context.has(2) { try context.requireSameType(0, 2) }
-    try QuantizationBlocks.check(context)
-    return [TensorType(try context.input(1).elementType, try context.shape(0))]
+    try QuantizeLinear.checkZeroPoint(context)
+    let shape = try context.shape(0)
+    _ = try QuantizationBlocks(context.node, shape, scale: context.shape(1))
+    return [TensorType(.float32, shape)]
   }
 
   func run(_ context: KernelContext) throws {
     switch try context.input(0).elementType {
-    case .int8: try run(from: Int8.self, context)
-    case .uint8: try run(from: UInt8.self, context)
-    case .int16: try run(from: Int16.self, context)
-    case .uint16: try run(from: UInt16.self, context)
-    case .int32: try run(from: Int32.self, context)
+    case .int8: try run(Int8.self, context)
+    case .uint8: try run(UInt8.self, context)
+    case .int16: try run(Int16.self, context)
+    case .uint16: try run(UInt16.self, context)
+    case .int32: try run(Int32.self, context)
     case let type: throw unsupportedElementType(type)
     }
   }
 
-  private func run<X: FixedWidthInteger & TensorElement>(
-    from source: X.Type, _ context: KernelContext
-  ) throws {
-    switch try context.output(0).elementType {
-    case .float32: try run(source, Float.self, context)
-    case .float64: try run(source, Double.self, context)
-    case let type: throw unsupportedElementType(type)
-    }
-  }
-
-  private func run<X: FixedWidthInteger & TensorElement, Y: FloatingElement>(
-    _ source: X.Type, _ target: Y.Type, _ context: KernelContext
-  ) throws {
-    let x = try context.input(0, as: source)
-    let y = try context.output(0, as: target)
-    let scales = try context.input(1, as: target)
-    let zeroPoints = try context.inputIfPresent(2, as: source)
-    try QuantizationBlocks(context).forEach(context) { range, channel in
-      let scale = scales[channel]
-      let zeroPoint = Int(zeroPoints?[channel] ?? 0)
-      for i in range { y[i] = Y(Int(x[i]) &- zeroPoint) * scale }
+  private func run<Q: QuantizedElement>(_ type: Q.Type, _ context: KernelContext) throws {
+    let x = try context.input(0, as: type)
+    let scales = try context.input(1, as: Float.self)
+    let zeroPoints = try context.inputIfPresent(2, as: type)
+    let y = try context.output(0, as: Float.self)
+    let blocks = try QuantizationBlocks(
+      context.node, context.input(0).shape, scale: context.input(1).shape)
+    blocks.forEachPiece(context) { elements, first, step in
+      let start = elements.lowerBound
+      if step == 0 {
+        let (scale, zero) = (scales[first], Int32(zeroPoints?[first] ?? 0))
+        for i in elements { y[i] = Float(Int32(x[i]) &- zero) * scale }
+      } else {
+        for i in elements {
+          let pair = first + (i - start)
+          y[i] = Float(Int32(x[i]) &- Int32(zeroPoints?[pair] ?? 0)) * scales[pair]
+        }
+      }
     }
   }
 
   let differentiation = Differentiation.unavailable(
-    because: "the numbers are stored as integers; only the scale could change")
+    because: "its input is whole numbers; training replaces it and QuantizeLinear by a clamp")
 
   var samples: [OperatorSample] {
-    let x = Tensor.sample([-128, -1, 0, 1, 64, 127] as [Int8], [2, 3])
-    let scale = Tensor.sample([0.03] as [Float], [])
-    return [
-      sample("int8", [x, scale, .sample([-5] as [Int8], [])]),
-      sample(
-        "uint8", [.sample([0, 7, 255] as [UInt8]), scale, .sample([128] as [UInt8], [])]),
-      sample("int16", [.sample([.min, 7, .max] as [Int16]), scale]),
-      sample("int32", [.sample([.min, 7, 1 << 20] as [Int32]), scale]),
-      sample("no zero point", [x, scale]),
-      sample(
-        "each channel",
-        [x, .sample([0.1, 0.2, 0.3] as [Float]), .sample([1, -2, 3] as [Int8])], axis: 1),
-      sample("first axis", [x, .sample([0.1, 0.2] as [Float])], axis: 0),
+    [
       OperatorSample(
-        "floats", inputs: [.random([2]), scale], error: "input 0 is float32"),
+        "uint8",
+        inputs: [
+          .sample([0, 1, 128, 255] as [UInt8], [2, 2]), .sample([0.1] as [Float], []),
+          .sample([128] as [UInt8], []),
+        ]),
+      OperatorSample(
+        "int8 without zero point",
+        inputs: [.sample([-128, 0, 127] as [Int8]), .sample([0.5] as [Float], [])]),
+      OperatorSample(
+        "int16",
+        inputs: [
+          .sample([-32768, 5] as [Int16]), .sample([0.5] as [Float], []),
+          .sample([-9] as [Int16], []),
+        ]),
+      OperatorSample(
+        "uint16",
+        inputs: [
+          .sample([65535, 5] as [UInt16]), .sample([0.5] as [Float], []),
+          .sample([32768] as [UInt16], []),
+        ]),
+      OperatorSample(
+        "int32", inputs: [.sample([-70000, 5] as [Int32]), .sample([1e-4] as [Float], [])]),
+      OperatorSample(
+        "for each channel", attributes: ["axis": .int(0)],
+        inputs: [
+          .sample([1, 2, 3, 4, 5, 6] as [Int8], [2, 3]), .sample([0.1, 0.5] as [Float]),
+          .sample([1, -1] as [Int8]),
+        ]),
+      OperatorSample(
+        "in blocks", attributes: ["axis": .int(0), "block_size": .int(2)],
+        inputs: [
+          .sample([1, 2, 3, 4, 5, 6, 7, 8] as [UInt8], [4, 2]),
+          .sample([0.1, 0.2, 0.3, 0.4] as [Float], [2, 2]),
+        ]),
+      OperatorSample(
+        "empty", inputs: [.sample([] as [UInt8], [0, 2]), .sample([0.1] as [Float], [])]),
+      OperatorSample(
+        "zero point of another type",
+        inputs: [.sample([1] as [UInt8]), .sample([1] as [Float]), .sample([1] as [Int8])],
+        error: "it must be uint8"),
     ]
-  }
-
-  private func sample(_ name: String, _ inputs: [Tensor?], axis: Int? = nil) -> OperatorSample {
-    OperatorSample(
-      name, attributes: axis.map { ["axis": .int($0)] } ?? [:], inputs: inputs,
-      differentiableInputs: [], differentiableOutputs: [])
   }
 }

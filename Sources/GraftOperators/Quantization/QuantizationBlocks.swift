@@ -2,72 +2,95 @@ import GraftDiagnostics
 import GraftGraph
 import GraftTensor
 
-/// The stretches of a tensor that have one scale.
+/// Which scale and zero point belongs to which element: one pair for all, one for every index along an
+/// axis, or one for every block of elements along it.
 struct QuantizationBlocks {
-  /// How many scales there are.
-  private let channels: Int
-  /// How many elements lie in a row for one scale.
-  private let inner: Int
-  private let count: Int
+  /// Elements come in rows: `rows[r]` are `rowCount` consecutive ones.
+  let rowCount: Int
+  let elementsPerRow: Int
+  /// Rows along the axis.
+  private let axisCount: Int
+  /// Rows along the axis that share their pairs.
+  private let blockSize: Int
+  private let kind: Kind
 
-  /// For the inputs x and scale of QuantizeLinear and DequantizeLinear.
-  init(_ context: KernelContext) throws {
-    let shape = try context.input(0).shape
-    let scales = try context.input(1)
-    count = shape.elementCount
-    channels = scales.elementCount
-    guard channels != 1 else {
-      inner = max(1, count)
+  private enum Kind { case tensor, axis, blocks }
+
+  /// - Throws: `shapeMismatch` when the shape of the scale does not fit.
+  init(_ node: Node, _ shape: Shape, scale: Shape) throws {
+    let block = try node.int("block_size", default: 0)
+    if scale.elementCount == 1, scale.rank <= 1, block == 0 {
+      (kind, rowCount, elementsPerRow) = (.tensor, 1, shape.elementCount)
+      (axisCount, blockSize) = (1, 1)
       return
     }
-    let axis = try shape.axis(try context.node.int("axis", default: 1))
-    inner = max(1, shape.elementCount(in: axis + 1..<shape.rank))
+    func mismatch() -> GraftError {
+      GraftError(.shapeMismatch, "a scale of shape \(scale) does not fit values of shape \(shape)")
+    }
+    let given = try node.int("axis", default: 1)
+    let axis = given < 0 ? given + shape.rank : given
+    guard shape.dimensions.indices.contains(axis) else {
+      throw GraftError(.shapeMismatch, "attribute 'axis' is \(given); the rank is \(shape.rank)")
+    }
+    axisCount = shape[axis]
+    elementsPerRow = shape.dimensions[(axis + 1)...].reduce(1, *)
+    rowCount = elementsPerRow == 0 ? 0 : shape.elementCount / elementsPerRow
+    guard block > 0 else {
+      guard scale.rank == 1, scale[0] == axisCount else { throw mismatch() }
+      (kind, blockSize) = (.axis, 1)
+      return
+    }
+    var wanted = shape.dimensions
+    wanted[axis] = (axisCount + block - 1) / block
+    guard scale.dimensions == wanted else { throw mismatch() }
+    (kind, blockSize) = (.blocks, block)
   }
 
-  /// Checks the shapes of scale and zero point.
-  static func check(_ context: TypeContext) throws {
-    guard try context.node.int("block_size", default: 0) == 0 else {
-      throw GraftError(.unsupported, "scales for blocks of elements (attribute 'block_size')")
-    }
-    let scale = try context.shape(1)
-    let shape = try context.shape(0)
-    if context.has(2), try context.shape(2).elementCount != scale.elementCount {
-      throw GraftError(
-        .shapeMismatch, "scale and zero point have shapes \(scale) and \(try context.shape(2))")
-    }
-    guard scale.elementCount != 1 else { return }
-    let axis = try shape.axis(try context.node.int("axis", default: 1))
-    guard scale.rank == 1, scale[0] == shape[axis] else {
-      throw GraftError(
-        .shapeMismatch,
-        "input 1 has shape \(scale); axis \(axis) of shape \(shape) needs \(shape[axis]) scales")
-    }
-  }
-
-  /// Calls `body` with stretches of elements and the scale's index, on the kernel's threads.
+  /// The index of the pair of a row's first element, and the step to that of the next element.
   @inline(__always)
-  func forEach(_ context: KernelContext, _ body: (Range<Int>, Int) -> Void) throws {
-    if channels == 1 {
-      return context.parallel(count, cost: 4) { body($0, 0) }
+  func pair(ofRow row: Int) -> (first: Int, step: Int) {
+    switch kind {
+    case .tensor: return (0, 0)
+    case .axis: return (row % axisCount, 0)
+    case .blocks:
+      let (outer, index) = row.quotientAndRemainder(dividingBy: axisCount)
+      let blockCount = (axisCount + blockSize - 1) / blockSize
+      return ((outer * blockCount + index / blockSize) * elementsPerRow, 1)
     }
-    let inner = inner
-    let channels = channels
-    context.parallel(count / inner, cost: 4 * inner) { rows in
-      for row in rows { body(row * inner..<(row + 1) * inner, row % channels) }
+  }
+
+  /// Calls `body` with pieces of the rows: a range of elements, the index of the first one's pair and
+  /// the step to the next one's.
+  @inline(__always)
+  func forEachPiece(_ context: KernelContext, _ body: (Range<Int>, Int, Int) -> Void) {
+    if kind == .tensor {
+      context.parallel(elementsPerRow, cost: 2) { body($0, 0, 0) }
+      return
+    }
+    context.parallel(rowCount, cost: 2 * elementsPerRow) { rows in
+      for row in rows {
+        let (first, step) = pair(ofRow: row)
+        body(row * elementsPerRow..<(row + 1) * elementsPerRow, first, step)
+      }
     }
   }
 }
 
-/// Scales as float32, in which ONNX divides.
-struct QuantizationScales {
-  private let singles: UnsafePointer<Float>?
-  private let doubles: UnsafePointer<Double>?
+/// An element of a quantised tensor.
+protocol QuantizedElement: TensorElement, FixedWidthInteger {}
 
-  init(_ tensor: Tensor) throws {
-    let isSingle = tensor.elementType == .float32
-    singles = isSingle ? try tensor.pointer(as: Float.self) : nil
-    doubles = isSingle ? nil : try tensor.pointer(as: Double.self)
-  }
+extension Int8: QuantizedElement {}
+extension UInt8: QuantizedElement {}
+extension Int16: QuantizedElement {}
+extension UInt16: QuantizedElement {}
+extension Int32: QuantizedElement {}
 
-  subscript(index: Int) -> Float { singles?[index] ?? doubles.map { Float($0[index]) } ?? 1 }
+extension ElementType {
+  /// What QuantizeLinear makes.
+  static let quantized: Set<ElementType> = [.int8, .uint8, .int16, .uint16]
 }
+
+/// The nearest whole number, to even between two, for |x| <= 2^21: adding and subtracting a large
+/// number becomes vector instructions on every processor.
+@inline(__always)
+func roundedToEven(_ x: Float) -> Float { (x + 0x1.8p23) - 0x1.8p23 }

@@ -28,6 +28,8 @@ struct LoweringContext {
   /// Real and imaginary part of complex tensors.
   var complexParts: [Int: (real: String, imaginary: String)] = [:]
 
+  var variables = LoweredVariables()
+
   /// A tensor's value in one of its forms.
   struct ValueForm: Hashable {
     var tensor: Int

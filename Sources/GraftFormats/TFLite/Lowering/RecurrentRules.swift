@@ -14,7 +14,7 @@ extension TFLiteLowering {
     },
     "BIDIRECTIONAL_SEQUENCE_LSTM": { context, operation in
       let layer = RecurrentLayerRule(
-        isTimeMajor: try operation.flag(4),
+        isTimeMajor: try operation.flag(4, default: true),
         mergesOutputs: try operation.flag(3))
       try checkClip(try operation.float(1))
       guard !(39...47).contains(where: { context.hasInput($0, of: operation) }) else {

@@ -7,6 +7,7 @@ public enum TFLiteArithmetic: Sendable {
   /// As floating-point operators between DequantizeLinear and QuantizeLinear: fast, trainable.
   case float
   /// As operators on integers that repeat LiteRT's reference kernels bit by bit: for inference only.
+  /// Those that have no such form are carried over as in `float`.
   case exact
 }
 
@@ -20,7 +21,7 @@ enum TFLiteLowering {
     convolutions, poolings, matrixProducts, unaryFunctions, binaryFunctions, conversions,
     reductions, reshapings, joinings, paddings, slicings, indexings, scatterRules, spatialRules,
     normalizations,
-    recurrentRules, spectralRules, detectionRules,
+    recurrentRules, variableRules, spectralRules, detectionRules,
   ].reduce(into: [:]) { table, rules in table.merge(rules) { first, _ in first } }
 
   /// The rule for an operator: the fixed-point one where exact arithmetic is asked for and there is
