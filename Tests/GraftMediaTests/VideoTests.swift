@@ -87,15 +87,21 @@ struct VideoTests {
       _ = try Video(contentsOf: files.make("tone.m4a", SoundFiles.tone))
     }
     expectError(.notFound, "no such file") { _ = try Video(contentsOf: files.url("none.mp4")) }
-    let whole = try Data(contentsOf: twoColors("whole.mkv"))
+  }
+
+  @Test func `what is there of a video that is cut off is shown`() throws {
+    let url = try files.make(
+      "whole.mkv",
+      [
+        "-f", "lavfi", "-i", "testsrc=duration=4:size=160x120:rate=10", "-g", "5", "-pix_fmt",
+        "yuv420p",
+      ])
+    let whole = try Data(contentsOf: url)
     try whole.prefix(whole.count / 2).write(to: files.url("half.mkv"))
-    // What is there of a video that is cut off comes before the error.
     let frames = try Video(contentsOf: files.url("half.mkv")).frames()
     var count = 0
-    expectError(.badData, "half.mkv: the video cannot be decoded: ") {
-      while try frames.next() != nil { count += 1 }
-    }
-    #expect(count > 0 && count < 20)
+    while try frames.next() != nil { count += 1 }
+    #expect(count > 5 && count < 40)
   }
 
   // MARK: Writing

@@ -42,8 +42,8 @@ struct ObjectDetectorTests {
     #expect(try names { $0.scoreThreshold = 0.6 } == ["cat", "dog"])
     #expect(try names { $0.allowedLabels = ["cow", "dog"] } == ["dog", "cow"])
     #expect(try names { $0.deniedLabels = ["cat"] } == ["dog", "cow"])
-    expectError(.invalidArgument, "knows no class 'dgo'. Did you mean 'dog'?") {
-      _ = try names { $0.deniedLabels = ["dgo"] }
+    expectError(.invalidArgument, "knows no class 'dogg'. Did you mean 'dog'?") {
+      _ = try names { $0.deniedLabels = ["dogg"] }
     }
     expectError(.invalidArgument, "both allowed and denied") {
       _ = try names {
@@ -192,7 +192,7 @@ struct ObjectDetectorTests {
     for (fit, expected) in [
       (PicturePreprocessing.Fit.stretch, PictureRectangle(x: 0, y: 0, width: 40, height: 20)),
       (.centerCrop(), PictureRectangle(x: 10, y: 0, width: 20, height: 20)),
-      (.letterbox(), PictureRectangle(x: 0, y: -12, width: 40, height: 40)),
+      (.letterbox(), PictureRectangle(x: 0, y: -10, width: 40, height: 40)),
     ] {
       let detector = try ObjectDetector(model, options: options { $0.fit = fit })
       let box = try #require(try detector.detect(picture).first).box

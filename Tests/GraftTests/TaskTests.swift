@@ -54,6 +54,57 @@ struct TaskTests {
     #expect(abs(found.reduce(0) { $0 + $1.score } - 1) < 1e-9)
   }
 
+  /// A model whose file calibrates its scores and has a threshold for them.
+  private func calibrated(_ text: String, _ transformation: String) throws -> Model {
+    var model = try TaskModels.constant([
+      ("scores", try Tensor([0.2, 0.5, 0.8, 0.9] as [Float], shape: [1, 4]))
+    ])
+    let value =
+      #""name": "", "description": "", "content": {"unknown": {}}, "mean": [], "deviation": [], "#
+      + #""minimum": [], "maximum": []"#
+    model.metadata["tflite.metadata"] =
+      #"{"name": "", "description": "", "version": "", "author": "", "license": "", "files": [], "#
+      + #""inputs": [], "outputs": [{\#(value), "scoreThreshold": 0.1, "#
+      + #""calibration": {"transformation": "\#(transformation)", "defaultScore": 0.05}, "#
+      + #""files": [{"name": "c.txt", "description": "", "kind": "scoreCalibration", "locale": ""}]}]}"#
+    model.metadata["tflite.file.c.txt"] = text
+    #expect(model.tfliteMetadata != nil)
+    return model
+  }
+
+  @Test(arguments: ["identity", "logarithm", "inverseLogistic"])
+  func `scores are calibrated as the model's file says`(transformation: String) throws {
+    // The second class has no numbers, the third a least score, the fourth is missing.
+    let model = try calibrated("0.9,2,3.5\n\n1.5,1,0.25,0.7\n", transformation)
+    func changed(_ x: Double) -> Double {
+      switch transformation {
+      case "logarithm": log(x)
+      case "inverseLogistic": log(x / (1 - x))
+      default: x
+      }
+    }
+    let found = try ImageClassifier(model).classify(picture)
+    #expect(found.map(\.index) == [2, 0])
+    let expected = [
+      1.5 / (1 + exp(-(changed(0.8) + 0.25))), 0.9 / (1 + exp(-(2 * changed(0.2) + 3.5))),
+    ]
+    for (category, score) in zip(found, expected) { #expect(abs(category.score - score) < 1e-6) }
+    var options = TaskOptions()
+    options.scoreThreshold = 0
+    let all = try ImageClassifier(model, options: options).classify(picture)
+    #expect(all.map(\.index) == [2, 0, 1, 3])
+    #expect(all.suffix(2).map { Float($0.score) } == [0.05, 0.05])
+  }
+
+  @Test func `a calibration that cannot be read is an error`() throws {
+    expectError(.damaged, "c.txt: line 2 holds no scale, slope and offset of a score: '1,2'") {
+      _ = try ImageClassifier(calibrated("1,2,3\n1,2\n", "identity"))
+    }
+    var model = try calibrated("", "identity")
+    model.metadata["tflite.file.c.txt"] = nil
+    expectError(.damaged, "the file 'c.txt' is missing") { _ = try ImageClassifier(model) }
+  }
+
   // MARK: Segments
 
   /// Class 2 in the left half of the grid, class 0 in the right.

@@ -145,7 +145,9 @@ struct DetectionOutputs: Sendable {
     let boxes = sizes.indices.filter { sizes[$0].shape.rank >= 2 && sizes[$0].shape.last == 4 }
     if let box = boxes.first, boxes.count == 1 {
       let count = sizes[box].shape.elementCount / 4
+      // Of a single detection all are single numbers, but the lists have the batch's dimension.
       let numbers = sizes.indices.filter { $0 != box && sizes[$0].shape.elementCount == 1 }
+        .sorted { (sizes[$0].shape.rank, $0) < (sizes[$1].shape.rank, $1) }
       let lists = sizes.indices.filter { index in
         index != box && sizes[index].shape.elementCount == count && index != numbers.first
       }
