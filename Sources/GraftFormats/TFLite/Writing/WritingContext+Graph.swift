@@ -126,7 +126,7 @@ struct QuantizedValues {
       zeroPoints = given
     }
     let rank = shapes.types[node.inputs[0]]?.shape.rank ?? 1
-    let axis = (try? node.int("axis", default: 1)) ?? 1
+    let axis = scales.count == 1 ? 0 : (try? node.int("axis", default: 1)) ?? 1
     return TFLiteQuantization(
       scales: scales, zeroPoints: zeroPoints, axis: axis < 0 ? axis + rank : axis)
   }
