@@ -18,6 +18,7 @@ enum TFLiteOptions {
   static func version(of name: String) -> Int32 {
     switch name {
     case "CONV_2D", "FULLY_CONNECTED", "DEPTHWISE_CONV_2D": 5
+    case "BROADCAST_TO": 2
     case "DEQUANTIZE", "RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR": 3
     default: 1
     }
