@@ -20,6 +20,8 @@ extension WritingContext {
     var failures: [(op: String, reason: String)] = []
     for (index, node) in graph.nodes.enumerated() where !absorbed.contains(index) {
       if node.outputs.allSatisfy({ $0.isEmpty || constant($0) != nil }) { continue }
+      // Behind a node that cannot be written, nothing may be known.
+      if !failures.isEmpty, node.inputs.contains(where: isUnknown) { continue }
       if let reason = try write(node) { failures.append((node.qualifiedOp, reason)) }
     }
     guard failures.isEmpty else { throw Self.refusal(failures) }
@@ -27,6 +29,10 @@ extension WritingContext {
       let tensor = try tensor(output.name)
       draft.outputs.append((output.name, tensor))
     }
+  }
+
+  private func isUnknown(_ value: String) -> Bool {
+    !value.isEmpty && shapes.types[value] == nil
   }
 
   /// Writes a node; gives the reason when it cannot be written.
