@@ -8,7 +8,7 @@ extension WritingContext {
   /// - Throws: `unsupported` naming every operator that has no form in TensorFlow Lite.
   mutating func write() throws {
     for input in graph.requiredInputs {
-      var value = try description(of: input.name)
+      var value = try locating("input '\(input.name)'") { try description(of: input.name) }
       if let quantization = input.quantization {
         value.quantization = TFLiteQuantization(
           scales: [quantization.scale], zeroPoints: [quantization.zeroPoint])
