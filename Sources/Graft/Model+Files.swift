@@ -7,13 +7,17 @@ extension Model {
   /// Opens a model file, ONNX or TensorFlow Lite; only its structure is read, weights when they are
   /// used.
   ///
-  /// - Parameter arithmetic: how the quantized operators of a TensorFlow Lite file compute.
+  /// - Parameters:
+  ///   - arithmetic: how the quantized operators of a TensorFlow Lite file compute.
+  ///   - signature: which of a TensorFlow Lite file's signatures is meant; the first when nil.
   /// - Throws: `notFound`, `inputOutput`, `damaged` or `unsupported`, with the file as place.
-  public init(contentsOf url: URL, arithmetic: TFLiteArithmetic = .float) throws {
+  public init(
+    contentsOf url: URL, arithmetic: TFLiteArithmetic = .float, signature: String? = nil
+  ) throws {
     let isTFLite = url.pathExtension.lowercased() == "tflite" || TFLiteReader.isModel(url.path)
     self =
       isTFLite
-      ? try TFLiteReader.read(path: url.path, arithmetic: arithmetic)
+      ? try TFLiteReader.read(path: url.path, arithmetic: arithmetic, signature: signature)
       : try ONNXReader.read(path: url.path)
   }
 

@@ -48,6 +48,9 @@ enum InspectCommand: Command {
       let type: String
       /// Numbers for fixed dimensions, names for open ones; nil when unknown.
       let shape: [Size]?
+      /// What integers stand for: scale * (value - zero point); nil when they mean themselves.
+      var scale: Float?
+      var zeroPoint: Int?
     }
 
     enum Size: Encodable {
@@ -78,6 +81,8 @@ enum InspectCommand: Command {
     let parameterCount: Int
     let operators: [String: Int]
     let unsupported: [String: Int]
+    /// Why an operator of the file has no form here, by its name.
+    let reasons: [String: String]
     let metadata: [String: String]
     /// With '--plan', the steps of a run.
     var plan: [PlanListing.Step]?
@@ -98,6 +103,11 @@ enum InspectCommand: Command {
         uniqueKeysWithValues: OperatorRegistry.standard.unsupported(in: model.graph).map {
           ($0.op, $0.count)
         })
+      let missing = unsupported
+      reasons = Dictionary(
+        model.graph.nodes.filter { missing[$0.qualifiedOp] != nil && !$0.documentation.isEmpty }
+          .map { ($0.qualifiedOp, $0.documentation) }
+      ) { first, _ in first }
       metadata = Dictionary(uniqueKeysWithValues: model.metadata.map { ($0, $1) })
     }
 
@@ -108,7 +118,9 @@ enum InspectCommand: Command {
       let sizes = shape?.map { dimension -> Size in
         if case .fixed(let size) = dimension { .fixed(size) } else { .open("\(dimension)") }
       }
-      return Value(name: feature.name, type: "\(type)", shape: sizes)
+      return Value(
+        name: feature.name, type: "\(type)", shape: sizes, scale: feature.quantization?.scale,
+        zeroPoint: feature.quantization?.zeroPoint)
     }
 
     private static func operatorCounts(_ graph: Graph) -> [String: Int] {
@@ -125,7 +137,10 @@ enum InspectCommand: Command {
       console.print("\(path): \(format)\(version)" + (producer.isEmpty ? "" : ", from \(producer)"))
       for (title, values) in [("inputs", inputs), ("outputs", outputs)] {
         console.print("\n\(title):")
-        for value in values { console.print("  \(value.name)  \(value.type) \(text(value.shape))") }
+        for value in values {
+          let scale = value.scale.map { ", scale \($0), zero point \(value.zeroPoint ?? 0)" } ?? ""
+          console.print("  \(value.name)  \(value.type) \(text(value.shape))\(scale)")
+        }
       }
       console.print("\nparameters: \(parameterCount) values in \(parameters.count) tensors")
       for parameter in parameters {
@@ -133,12 +148,15 @@ enum InspectCommand: Command {
       }
       console.print("\noperators:")
       for (op, count) in operators.sorted(by: { $0.key < $1.key }) {
-        console.print("  \(op) \(count)" + (unsupported[op] == nil ? "" : "  (not supported)"))
+        let reason = reasons[op].map { ": \($0)" } ?? ""
+        console.print(
+          "  \(op) \(count)" + (unsupported[op] == nil ? "" : "  (not supported\(reason))"))
       }
       if !metadata.isEmpty {
         console.print("\nmetadata:")
         for (key, value) in metadata.sorted(by: { $0.key < $1.key }) {
-          console.print("  \(key): \(value.prefix(200))")
+          let line = value.prefix(200).split(whereSeparator: \.isNewline).joined(separator: " | ")
+          console.print("  \(key): \(line)")
         }
       }
       console.print(

@@ -61,7 +61,7 @@ struct ExactArithmeticTests {
   }
 
   private func exactModel(_ name: String) throws -> Model {
-    let bytes = goldens.tensors[name + ".model"].values(as: UInt8.self)
+    let bytes = try #require(goldens.tensors[name + ".model"]).values(as: UInt8.self)
     let folder = try TemporaryFolder()
     let file = folder.url.appending(path: "model.tflite")
     try Data(bytes).write(to: file)

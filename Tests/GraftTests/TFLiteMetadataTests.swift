@@ -67,4 +67,14 @@ struct TFLiteMetadataTests {
     #expect(
       audio.tfliteMetadata?.inputs[0].content == .audio(sampleRate: 16_000, channels: 1))
   }
+
+  @Test func `a model without its archive opens and says which file it lacks`() throws {
+    let path = SharedData.path("tflite/models/mobilenet_v1_0.25_128_quant.tflite")
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: path)).dropLast(100)
+    let model = try TFLiteReader.read(bytes: Array(bytes))
+    #expect(model.labels == nil)
+    #expect(
+      model.metadata["tflite.unread.imagenet_labels.txt"]
+        == "it is not in the archive behind the model")
+  }
 }

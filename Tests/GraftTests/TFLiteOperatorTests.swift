@@ -58,4 +58,20 @@ struct TFLiteOperatorTests {
       state = ["total": try #require(outputs["total/next"])]
     }
   }
+
+  @Test func `each signature is a model of its own`() throws {
+    let goldens = try #require(Self.goldens)
+    let bytes = try #require(goldens["two ways model"]).values(as: UInt8.self)
+    for key in ["double", "square"] {
+      let model = try TFLiteReader.read(bytes: bytes, signature: key)
+      #expect(model.inputs.map(\.name) == ["x"])
+      let outputs = try InferenceSession(model).run(["x": try #require(goldens["two ways x"])])
+      expectClose(
+        outputs["\(key)d"], goldens["two ways \(key)"], Tolerance(absolute: 0, relative: 0), key)
+    }
+    #expect(try TFLiteReader.read(bytes: bytes).outputs.map(\.name) == ["doubled"])
+    expectError(.invalidArgument, "Did you mean 'square'?") {
+      _ = try TFLiteReader.read(bytes: bytes, signature: "sqare")
+    }
+  }
 }

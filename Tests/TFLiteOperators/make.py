@@ -13,7 +13,7 @@ from flatbuffers import flexbuffers
 from ai_edge_litert import schema_py_generated as s
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
-TYPES = {"float32": 0, "float16": 1, "int32": 2, "uint8": 3, "int64": 4, "bool": 6, "int16": 7, "int8": 9}
+TYPES = {"float32": 0, "float16": 1, "int32": 2, "uint8": 3, "int64": 4, "bool": 6, "int16": 7, "int8": 9, "int4": 17}
 random = np.random.RandomState(7)
 store = {}
 
@@ -25,6 +25,8 @@ class Value:
         self.data = None if data is None else np.asarray(data)
         self.shape = list(self.data.shape) if self.data is not None else list(shape)
         self.dtype = str(self.data.dtype) if self.data is not None else dtype
+        # Two half bytes lie in one.
+        self.packed = None
         self.quant, self.constant, self.variable, self.open = quant, constant, variable, open
 
 
@@ -77,7 +79,7 @@ def model(op, inputs, outputs, options, custom=None, version=1):
                 t.quantization.scale, t.quantization.zeroPoint, t.quantization.quantizedDimension = value.quant
             if value.constant:
                 b = s.BufferT()
-                b.data = np.frombuffer(value.data.tobytes(), np.uint8)
+                b.data = value.packed if value.packed is not None else np.frombuffer(value.data.tobytes(), np.uint8)
                 m.buffers.append(b)
                 t.buffer = len(m.buffers) - 1
             number = len(g.tensors)
@@ -237,6 +239,8 @@ case("gather batch", "GATHER", [f(2, 4, 3), ints([[1, 3], [0, 2]])], out(2, 2, 3
 case("gather nd", "GATHER_ND", [f(3, 4, 2), ints([[0, 1], [2, 3]])], out(2, 2), ("GatherNdOptions", {}))
 case("embedding lookup", "EMBEDDING_LOOKUP", [ints([2, 0]), cf(3, 4)], out(2, 4))
 case("scatter nd", "SCATTER_ND", [ints([[1], [3], [1]]), f(3, 2), ci([5, 2])], out(5, 2), ("ScatterNdOptions", {}))
+case("sparse to dense", "SPARSE_TO_DENSE", [ints([[0, 1], [2, 0]]), ci([3, 2]), f(2), c(0.5)], out(3, 2), ("SparseToDenseOptions", {}))
+case("sparse to dense, one value", "SPARSE_TO_DENSE", [ints([1, 3]), ci([4]), Value(np.float32(2.5)), c(-1.0)], out(4), ("SparseToDenseOptions", {}))
 case("segment sum", "UNSORTED_SEGMENT_SUM", [f(4, 3), ints([1, 0, 1, 2]), c(3, np.int32)], out(3, 3), ("UnsortedSegmentSumOptions", {}))
 case("segment product", "UNSORTED_SEGMENT_PROD", [f(4, 3), ints([1, 0, 1, 2]), c(3, np.int32)], out(3, 3), ("UnsortedSegmentProdOptions", {}))
 case("broadcast args", "BROADCAST_ARGS", [ints([1, 3]), ints([2, 2, 1])], out(3, dtype="int32"))
@@ -253,6 +257,7 @@ case("conv dilated", "CONV_2D", [f(1, 9, 9, 2), cf(3, 3, 3, 2), cf(3)], out(1, 9
 case("conv of groups", "CONV_2D", [f(1, 5, 5, 4), cf(6, 3, 3, 2), cf(6)], out(1, 3, 3, 6), ("Conv2DOptions", {"padding": VALID, "strideW": 1, "strideH": 1}))
 open_input = Value(random.randn(1, 6, 6, 2).astype(np.float32), open=(0, 1, 2))
 case("conv open", "CONV_2D", [open_input, cf(3, 3, 3, 2), cf(3)], Value(shape=(1, 3, 3, 3), dtype="float32", open=(0, 1, 2)), ("Conv2DOptions", {"padding": SAME, "strideW": 2, "strideH": 2}), resize=[random.randn(2, 9, 7, 2).astype(np.float32)])
+case("conv of volumes", "CONV_3D", [f(1, 4, 5, 6, 2), cf(2, 3, 2, 2, 3), cf(3)], out(1, 4, 3, 6, 3), ("Conv3DOptions", {"padding": SAME, "strideD": 1, "strideH": 2, "strideW": 1, "fusedActivationFunction": 1}))
 case("transpose conv same", "TRANSPOSE_CONV", [ci([1, 8, 6, 2]), cf(2, 3, 3, 4), f(1, 4, 3, 4)], out(1, 8, 6, 2), ("TransposeConvOptions", {"padding": SAME, "strideW": 2, "strideH": 2}))
 case("transpose conv valid", "TRANSPOSE_CONV", [ci([1, 9, 7, 2]), cf(2, 3, 3, 4), f(1, 4, 3, 4), cf(2)], out(1, 9, 7, 2), ("TransposeConvOptions", {"padding": VALID, "strideW": 2, "strideH": 2}))
 case("fully connected", "FULLY_CONNECTED", [f(2, 3, 4), cf(5, 4), cf(5)], out(6, 5), ("FullyConnectedOptions", {"fusedActivationFunction": 1}))
@@ -339,6 +344,18 @@ weights = Value(random.randint(-127, 128, (5, 8)).astype(np.int8), quant=([0.01]
 bias = c(random.randint(-500, 500, 5), np.int32, ([0.02 * 0.01], [0], 0))
 case("int8 fully connected", "FULLY_CONNECTED", [q((3, 8), "int8", 0.02, -8), weights, bias], out(3, 5, dtype="int8", quant=([0.1], [-10], 0)), ("FullyConnectedOptions", {}))
 
+channel = scales(4)
+weights = Value(random.randint(-127, 128, (4, 3, 3, 2)).astype(np.int8), quant=(channel, [0] * 4, 0), constant=True)
+bias = c(random.randint(-5000, 5000, 4), np.int64, ([0.0002 * x for x in channel], [0] * 4, 0))
+case("int16 conv", "CONV_2D", [q((1, 6, 6, 2), "int16", 0.0002, 0), weights, bias], out(1, 3, 3, 4, dtype="int16", quant=([0.002], [0], 0)), ("Conv2DOptions", {"padding": SAME, "strideW": 2, "strideH": 2}))
+halves = random.randint(-7, 8, (4, 3, 3, 2)).astype(np.int8)
+weights = Value(halves, quant=([x * 10 for x in scales(4)], [0] * 4, 0), constant=True)
+weights.dtype = "int4"
+flat = halves.reshape(-1).view(np.uint8)
+weights.packed = (flat[0::2] & 15) | (flat[1::2] << 4)
+bias = c(random.randint(-50, 50, 4), np.int32, ([0.02 * x for x in weights.quant[0]], [0] * 4, 0))
+case("int8 conv with int4 weights", "CONV_2D", [q((1, 6, 6, 2), "int8", 0.02, -8), weights, bias], out(1, 3, 3, 4, dtype="int8", quant=([0.2], [-10], 0)), ("Conv2DOptions", {"padding": SAME, "strideW": 2, "strideH": 2}))
+
 options = {"max_detections": 6, "max_classes_per_detection": 2, "detections_per_class": 3, "num_classes": 3, "y_scale": 10.0, "x_scale": 10.0, "h_scale": 5.0, "w_scale": 5.0, "nms_score_threshold": 0.2, "nms_iou_threshold": 0.4}
 grid = np.array([[0.1 + 0.2 * y, 0.1 + 0.2 * x, 0.35, 0.35] for y in range(5) for x in range(5)], np.float32)
 for regular in (False, True):
@@ -398,6 +415,39 @@ for run in range(3):
     interpreter.set_tensor(interpreter.get_input_details()[0]["index"], data)
     interpreter.invoke()
     store[f"stateful x{run}"], store[f"stateful y{run}"] = data, interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+
+
+def two_ways():
+    """Signatures 'double' and 'square' of one file, each with a subgraph of its own."""
+    m = s.ModelT()
+    m.version, m.buffers, m.operatorCodes, m.subgraphs, m.signatureDefs = 3, [s.BufferT()], [], [], []
+    for index, (key, op) in enumerate([("double", "ADD"), ("square", "MUL")]):
+        code = s.OperatorCodeT()
+        code.builtinCode = code.deprecatedBuiltinCode = getattr(s.BuiltinOperator, op)
+        m.operatorCodes.append(code)
+        g = s.SubGraphT()
+        g.tensors = []
+        for name in ("a", "b"):
+            t = s.TensorT()
+            t.name, t.shape, t.hasRank = name, [3], True
+            g.tensors.append(t)
+        o = s.OperatorT()
+        o.opcodeIndex, o.inputs, o.outputs = index, [0, 0], [1]
+        g.name, g.inputs, g.outputs, g.operators = key, [0], [1], [o]
+        m.subgraphs.append(g)
+        d = s.SignatureDefT()
+        d.signatureKey, d.subgraphIndex, d.inputs, d.outputs = key, index, [s.TensorMapT()], [s.TensorMapT()]
+        d.inputs[0].name, d.inputs[0].tensorIndex, d.outputs[0].name, d.outputs[0].tensorIndex = "x", 0, key + "d", 1
+        m.signatureDefs.append(d)
+    builder = flatbuffers.Builder(1024)
+    builder.Finish(m.Pack(builder), b"TFL3")
+    return bytes(builder.Output())
+
+
+blob = two_ways()
+store["two ways model"], store["two ways x"] = np.frombuffer(blob, np.uint8), np.array([1, -2, 3], np.float32)
+for key in ("double", "square"):
+    store[f"two ways {key}"] = Interpreter(model_content=blob).get_signature_runner(key)(x=store["two ways x"])[key + "d"]
 
 header, position, blobs = {}, 0, []
 NAMES = {"float32": "F32", "int32": "I32", "uint8": "U8", "int64": "I64", "bool": "BOOL", "int8": "I8", "int16": "I16"}

@@ -6,6 +6,8 @@ extension TFLiteReader {
   /// Keys of `Model.metadata`.
   private static let metadataKey = "tflite.metadata"
   private static let fileKey = "tflite.file."
+  /// What follows is the name of a file that the model lacks, with the reason.
+  private static let unreadKey = "tflite.unread."
   private static let labelsKey = "labels"
 
   /// The largest file behind a model that is kept.
@@ -17,8 +19,15 @@ extension TFLiteReader {
     if let entry = file.metadata.first(where: { $0.name == TFLiteMetadata.bufferName }) {
       metadata = try locating("the metadata") { try TFLiteMetadata(entry.bytes) }
     }
-    let texts = try texts(in: file)
+    var unread: [String: String] = [:]
+    let texts = texts(in: file, unread: &unread)
     for (name, text) in texts { model.metadata[fileKey + name] = text }
+    for named in metadata?.allFiles ?? [] where texts[named.name] == nil {
+      unread[named.name] = unread[named.name] ?? "it is not in the archive behind the model"
+    }
+    for (name, reason) in unread.sorted(by: { $0.key < $1.key }) {
+      model.metadata[unreadKey + name] = reason
+    }
     guard let metadata else { return }
     model.metadata[metadataKey] = json(metadata)
     model.documentation = metadata.description.isEmpty ? model.documentation : metadata.description
@@ -59,18 +68,25 @@ extension TFLiteReader {
     return lines
   }
 
-  /// The text files in the archive that may stand behind the FlatBuffer.
-  private static func texts(in file: TFLiteFile) throws -> OrderedTable<String> {
+  /// The text files in the archive that may stand behind the FlatBuffer. What cannot be read is no
+  /// reason to refuse the model.
+  private static func texts(
+    in file: TFLiteFile, unread: inout [String: String]
+  ) -> OrderedTable<String> {
     var texts = OrderedTable<String>()
     // Most files have no archive; then nothing says so but its missing end.
     guard let archive = try? ZipArchive(file.bytes) else { return texts }
     for name in archive.names.sorted() {
-      guard
-        let bytes = try locating(
-          "the archive behind the model", { try archive.contents(of: name) }),
-        bytes.count <= largestFile, let text = String(validating: bytes, as: UTF8.self)
-      else { continue }
-      texts[name] = text
+      do {
+        guard let bytes = try archive.contents(of: name) else { continue }
+        if bytes.count <= largestFile, let text = String(validating: bytes, as: UTF8.self) {
+          texts[name] = text
+        } else {
+          unread[name] = "it is no text, or longer than \(largestFile) bytes"
+        }
+      } catch {
+        unread[name] = (error as? GraftError)?.what ?? "\(error)"
+      }
     }
     return texts
   }
@@ -96,5 +112,13 @@ extension Model {
     return OrderedTable(
       metadata.filter { key, _ in key.hasPrefix(prefix) }
         .map { (String($0.key.dropFirst(prefix.count)), $0.value) })
+  }
+}
+
+extension TFLiteMetadata {
+  /// All files that it names.
+  fileprivate var allFiles: [File] {
+    let values = inputs + outputs
+    return files + values.flatMap { $0.files + ($0.tokenizer?.vocabularyFiles ?? []) }
   }
 }

@@ -4,25 +4,33 @@ import GraftTensor
 
 /// Reads TensorFlow Lite files (`.tflite`).
 ///
-/// The first subgraph becomes a graph of ONNX's operators; others are only there for control flow,
-/// which is not carried over. Inputs and outputs keep the names of the file's signature if there is
-/// one, the element types and the order of axes (batch, height, width, channels) of the file.
-/// Variables, such as the state of recurrent layers, start at zero in every run.
+/// One subgraph becomes a graph of ONNX's operators: that of the signature asked for, else the first.
+/// Control flow between subgraphs is not carried over. Inputs and outputs keep the names of the
+/// signature if there is one, the element types and the order of axes (batch, height, width, channels)
+/// of the file. The state of recurrent layers starts at zero in every run; other variables become
+/// inputs that need not be fed, and outputs.
 package struct TFLiteReader {
   /// Opens a model file; weights are used where they lie.
   ///
+  /// - Parameter signature: the name of a way into the model, such as `serving_default`.
   /// - Throws: `notFound`, `inputOutput`; `damaged` when the bytes are no TensorFlow Lite model;
-  ///   `unsupported` for another version of the format.
-  package static func read(path: String, arithmetic: TFLiteArithmetic = .float) throws -> Model {
+  ///   `unsupported` for another version of the format; `invalidArgument` when there is no such
+  ///   signature.
+  package static func read(
+    path: String, arithmetic: TFLiteArithmetic = .float, signature: String? = nil
+  ) throws -> Model {
     try locating(path) {
-      var model = try read(TFLiteFile(path: path), arithmetic: arithmetic)
+      var model = try read(
+        TFLiteFile(path: path), arithmetic: arithmetic, signature: signature)
       model.origin = ModelOrigin(format: formatName, path: path)
       return model
     }
   }
 
   /// Reads a model from memory.
-  package static func read(bytes: [UInt8], arithmetic: TFLiteArithmetic = .float) throws -> Model {
+  package static func read(
+    bytes: [UInt8], arithmetic: TFLiteArithmetic = .float, signature: String? = nil
+  ) throws -> Model {
     let owner = try TensorStorage(byteCount: bytes.count, zeroed: false)
     bytes.withUnsafeBytes { source in
       if let start = source.baseAddress {
@@ -30,9 +38,22 @@ package struct TFLiteReader {
       }
     }
     let copy = UnsafeRawBufferPointer(start: owner.base, count: bytes.count)
-    var model = try read(TFLiteFile(copy, owner: owner), arithmetic: arithmetic)
+    var model = try read(
+      TFLiteFile(copy, owner: owner), arithmetic: arithmetic, signature: signature)
     model.origin = ModelOrigin(format: formatName, path: "")
     return model
+  }
+
+  /// The signature of that name; without a name one of the first subgraph, if there is any.
+  private static func signature(_ name: String?, in file: TFLiteFile) throws -> TFLiteSignature? {
+    guard let name else { return file.signatures.first { $0.subgraph == 0 } }
+    return try file.signatures.first { $0.key == name }.orThrow {
+      let names = file.signatures.map(\.key)
+      return GraftError(
+        .invalidArgument, "the model has no signature '\(name)'",
+        fix: didYouMean(name, among: names)
+          ?? (names.isEmpty ? nil : "Choose one of: \(names.joined(separator: ", "))"))
+    }
   }
 
   /// The format's name in `Model.origin`.
@@ -44,14 +65,15 @@ package struct TFLiteReader {
     return withExtendedLifetime(file) { TFLiteFile.matches(file.bytes) }
   }
 
-  static func read(_ file: TFLiteFile, arithmetic: TFLiteArithmetic) throws -> Model {
+  private static func read(
+    _ file: TFLiteFile, arithmetic: TFLiteArithmetic, signature: String?
+  ) throws -> Model {
     try withExtendedLifetime(file.owner) {
-      let subgraph = file.subgraphs[0]
+      let chosen = try self.signature(signature, in: file)
+      let subgraph = file.subgraphs[chosen?.subgraph ?? 0]
       var given: [Int: String] = [:]
-      if let signature = file.signatures.first(where: { $0.subgraph == 0 }) {
-        for (name, tensor) in signature.outputs + signature.inputs where !name.isEmpty {
-          given[tensor] = name
-        }
+      for (name, tensor) in (chosen?.outputs ?? []) + (chosen?.inputs ?? []) where !name.isEmpty {
+        given[tensor] = name
       }
       var context = LoweringContext(file, subgraph, arithmetic: arithmetic, given: given)
       try context.lower()

@@ -91,8 +91,24 @@ extension TFLiteTensor {
       guard let shape = fixedShape else {
         throw GraftError(.damaged, "a constant has an open shape")
       }
+      if elementType == .int4 { return try Self.unpacked(data, shape) }
       if let sparsity { return try sparsity.dense(data, elementType, shape) }
       return try Tensor(borrowing: data, elementType, shape: shape, owner: owner)
     }
+  }
+
+  /// Half bytes, the lower one first, as int8.
+  private static func unpacked(_ data: UnsafeRawBufferPointer, _ shape: Shape) throws -> Tensor {
+    let count = try shape.checkedElementCount()
+    guard data.count == (count + 1) / 2 else {
+      throw GraftError(
+        .damaged,
+        "int4 of shape \(shape) takes \((count + 1) / 2) bytes, and there are \(data.count)")
+    }
+    return try Tensor(
+      (0..<count).map { index in
+        let byte = Int8(bitPattern: data[index / 2])
+        return index % 2 == 0 ? (byte << 4) >> 4 : byte >> 4
+      }, shape: shape)
   }
 }

@@ -1,9 +1,11 @@
 import GraftGraph
 import GraftTensor
 
-/// The sum of two integer tensors, which broadcast: `FixedPointAddition` has scaling and attributes.
+/// The sum of two integer tensors, which broadcast: `FixedPointAddition` has scaling and
+/// attributes.
 ///
-/// Types: uint8, int8, int16, one for all. No gradient. Source: TensorFlow Lite's ADD, reference kernel.
+/// Types: uint8, int8, int16, one for all. No gradient. Source: TensorFlow Lite's ADD, reference
+/// kernel.
 struct FixedPointAdd: FixedPointAddition {
   let name = "FixedPointAdd"
   let isDifference = false

@@ -4,11 +4,11 @@ import GraftTensor
 
 /// The sum or difference of two integers of different scales.
 ///
-/// Both are brought to twice the larger scale with 20 more bits (15 for int16), added, and brought to
-/// the output's scale. Attributes: `a_scale`, `a_zero_point` (0), `b_scale`, `b_zero_point` (0),
-/// `y_scale`, `y_zero_point` (0), `minimum`, `maximum` (the type's range), `powers_of_two` (0): 1 where
-/// int16 scales are powers of two, neither below the output's; the sum is then that of the inputs
-/// shifted to the output's scale.
+/// Both are brought to twice the larger scale with 20 more bits (15 for int16), added, and brought
+/// to the output's scale. Attributes: `a_scale`, `a_zero_point` (0), `b_scale`, `b_zero_point` (0),
+/// `y_scale`, `y_zero_point` (0), `minimum`, `maximum` (the type's range), `powers_of_two` (0): 1
+/// where int16 scales are powers of two, neither below the output's; the sum is then that of the
+/// inputs shifted to the output's scale.
 protocol FixedPointAddition: FixedPointOperator {
   var isDifference: Bool { get }
 }

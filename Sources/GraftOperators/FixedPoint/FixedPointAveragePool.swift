@@ -5,10 +5,10 @@ import GraftTensor
 /// The mean of the integers that a window sees, rounded to nearest, halves away from zero, and
 /// limited; padding does not count.
 ///
-/// Shapes: X [N, H, W, C] -> Y [N, H', W', C]. Types: uint8, int8, int16. Attributes: `kernel_shape`,
-/// those of `WindowAttributes`, `minimum`, `maximum` (the type's range). X and Y have one scale. A
-/// window that sees nothing gives 0. No gradient. Source: TensorFlow Lite's AVERAGE_POOL_2D, reference
-/// kernel.
+/// Shapes: X [N, H, W, C] -> Y [N, H', W', C]. Types: uint8, int8, int16. Attributes:
+/// `kernel_shape`, those of `WindowAttributes`, `minimum`, `maximum` (the type's range). X and Y
+/// have one scale. A window that sees nothing gives 0. No gradient. Source: TensorFlow Lite's
+/// AVERAGE_POOL_2D, reference kernel.
 struct FixedPointAveragePool: FixedPointOperator {
   let name = "FixedPointAveragePool"
   let inputCount = 1...1

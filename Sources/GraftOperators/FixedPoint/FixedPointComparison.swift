@@ -2,13 +2,13 @@ import GraftDiagnostics
 import GraftGraph
 import GraftTensor
 
-/// Compares integers of different scales: both are brought to one scale with 8 more bits, rounded, and
-/// compared.
+/// Compares integers of different scales: both are brought to one scale with 8 more bits, rounded,
+/// and compared.
 ///
 /// Shapes: A and B broadcast -> Y bool. Types: uint8, int8. Attributes: `comparison`: `less`,
 /// `less_equal`, `greater`, `greater_equal`, `equal` or `not_equal`; `a_scale`, `a_zero_point` (0),
-/// `b_scale`, `b_zero_point` (0). No gradient. Source: TensorFlow Lite's LESS and its like, reference
-/// kernels.
+/// `b_scale`, `b_zero_point` (0). No gradient. Source: TensorFlow Lite's LESS and its like,
+/// reference kernels.
 struct FixedPointComparison: FixedPointOperator {
   let name = "FixedPointComparison"
   let inputCount = 2...2

@@ -6,9 +6,10 @@ import GraftTensor
 /// point), plus bias, scaled as `FixedPointSums` says; positions outside X count as the zero point.
 ///
 /// Shapes: X [N, H, W, C], W [M, KH, KW, C / group], B [M] -> Y [N, H', W', M]. Types: uint8 with
-/// uint8 weights, int8 or int16 with int8 weights; B int32, for int16 also int64. Attributes: those of
-/// `FixedPointSums`, `group` (1) and those of `WindowAttributes`. Sums of 32 bits, for int16 of 64 (of
-/// 32 with an int32 bias). No gradient. Source: TensorFlow Lite's CONV_2D and FULLY_CONNECTED, reference kernels.
+/// uint8 weights, int8 or int16 with int8 weights; B int32, for int16 also int64. Attributes: those
+/// of `FixedPointSums`, `group` (1) and those of `WindowAttributes`. Sums of 32 bits, for int16 of
+/// 64 (of 32 with an int32 bias). No gradient. Source: TensorFlow Lite's CONV_2D and
+/// FULLY_CONNECTED, reference kernels.
 struct FixedPointConvolution: FixedPointOperator {
   let name = "FixedPointConvolution"
   let inputCount = 2...3

@@ -5,9 +5,9 @@ import GraftTensor
 /// A convolution of integers in which every output channel reads one input channel: channel m reads
 /// m / (M / C).
 ///
-/// Shapes: X [N, H, W, C], W [1, KH, KW, M] with M a multiple of C, B [M] -> Y [N, H', W', M]. Types,
-/// scaling, attributes and sums: as in `FixedPointConvolution`, without `group`. No gradient. Source:
-/// TensorFlow Lite's DEPTHWISE_CONV_2D, reference kernel.
+/// Shapes: X [N, H, W, C], W [1, KH, KW, M] with M a multiple of C, B [M] -> Y [N, H', W', M].
+/// Types, scaling, attributes and sums: as in `FixedPointConvolution`, without `group`. No
+/// gradient. Source: TensorFlow Lite's DEPTHWISE_CONV_2D, reference kernel.
 struct FixedPointDepthwiseConvolution: FixedPointOperator {
   let name = "FixedPointDepthwiseConvolution"
   let inputCount = 2...3

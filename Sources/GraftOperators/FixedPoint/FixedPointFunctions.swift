@@ -1,7 +1,7 @@
 /// Functions of fixed-point numbers of 16 or 32 bits, with no floating-point arithmetic inside.
 ///
-/// A number with n integer bits and a sign is a whole number of 2^(n + 1 - width). Sources: gemmlowp's
-/// fixed-point design; the constants are the functions' values, rounded.
+/// A number with n integer bits and a sign is a whole number of 2^(n + 1 - width). Sources:
+/// gemmlowp's fixed-point design; the constants are the functions' values, rounded.
 package enum FixedPointFunctions<Number: FixedWidthInteger & SignedInteger> {
   /// 1, as nearly as a number without integer bits holds it.
   static var one: Number { .max }
@@ -36,8 +36,8 @@ package enum FixedPointFunctions<Number: FixedWidthInteger & SignedInteger> {
 
   /// e^x for x <= 0; the result has no integer bits.
   ///
-  /// x is a multiple of a quarter and a rest from -1/4 to 0: a polynomial for the rest, and a factor
-  /// e^(-2^k) for every bit of the multiple.
+  /// x is a multiple of a quarter and a rest from -1/4 to 0: a polynomial for the rest, and a
+  /// factor e^(-2^k) for every bit of the multiple.
   package static func exp(_ x: Number, integerBits: Int) -> Number {
     guard x != 0 else { return one }
     let fraction = fractionalBits - integerBits
@@ -74,7 +74,8 @@ package enum FixedPointFunctions<Number: FixedWidthInteger & SignedInteger> {
     scaledUp(newton(x) &- 1 << (fractionalBits - 2), 2)
   }
 
-  /// 2 / (1 + x) with two integer bits: three steps of Newton's method from 48/17 - 32/17 * (1 + x) / 2.
+  /// 2 / (1 + x) with two integer bits: three steps of Newton's method from 48/17 - 32/17 * (1 + x)
+  /// / 2.
   private static func newton(_ x: Number) -> Number {
     let sum = Int64(x) + Int64(one)
     let half = Number(truncatingIfNeeded: (sum + (sum >= 0 ? 1 : -1)) / 2)

@@ -2,20 +2,22 @@ import GraftDiagnostics
 import GraftGraph
 import GraftTensor
 
-/// A long short-term memory layer of integers, without peepholes, projection or layer normalization.
+/// A long short-term memory layer of integers, without peepholes, projection or layer
+/// normalization.
 ///
-/// For every step, with gates of 16 bits (3 integer bits before, none behind the activation):
-/// i = sigmoid(Wi x + Ri h + Bi), f and o alike, g = tanh(Wg x + Rg h + Bg), c = f * c + i * g,
-/// h = o * tanh(c). Products of x less its zero point and of h less its zero point are sums of 32 bits;
+/// For every step, with gates of 16 bits (3 integer bits before, none behind the activation): i =
+/// sigmoid(Wi x + Ri h + Bi), f and o alike, g = tanh(Wg x + Rg h + Bg), c = f * c + i * g, h = o *
+/// tanh(c). Products of x less its zero point and of h less its zero point are sums of 32 bits;
 /// every factor is a `FixedPointMultiplier`.
 ///
-/// Inputs: X int8 [batch, time, I]; Wi, Wf, Wg, Wo int8 [cells, I]; Ri, Rf, Rg, Ro int8 [cells, cells];
-/// Bi, Bf, Bg, Bo int32 [cells]; h int8 [batch, cells]; c int16 [batch, cells]. Without Wi, Ri and Bi the
-/// input gate is 1 - f. Outputs: Y int8 [batch, time, cells]; the last h; the last c. Attributes:
-/// `x_scale`, `x_zero_point` (0), `w_scale` and `r_scale` (four each), `h_scale`, `h_zero_point` (0),
-/// `y_scale`, `y_zero_point` (0) of new values of h before they are stored, `c_exponent` (the power of
-/// two that c counts), `cell_clip` (0, none), `time_major` (0): 1 for X and Y [time, batch, ...]. No
-/// gradient. Source: TensorFlow Lite's UNIDIRECTIONAL_SEQUENCE_LSTM, integer kernel.
+/// Inputs: X int8 [batch, time, I]; Wi, Wf, Wg, Wo int8 [cells, I]; Ri, Rf, Rg, Ro int8 [cells,
+/// cells]; Bi, Bf, Bg, Bo int32 [cells]; h int8 [batch, cells]; c int16 [batch, cells]. Without Wi,
+/// Ri and Bi the input gate is 1 - f. Outputs: Y int8 [batch, time, cells]; the last h; the last c.
+/// Attributes: `x_scale`, `x_zero_point` (0), `w_scale` and `r_scale` (four each), `h_scale`,
+/// `h_zero_point` (0), `y_scale`, `y_zero_point` (0) of new values of h before they are stored,
+/// `c_exponent` (the power of two that c counts), `cell_clip` (0, none), `time_major` (0): 1 for X
+/// and Y [time, batch, ...]. No gradient. Source: TensorFlow Lite's UNIDIRECTIONAL_SEQUENCE_LSTM,
+/// integer kernel.
 struct FixedPointLSTM: Operator {
   let name = "FixedPointLSTM"
   let domain = graftDomain

@@ -2,13 +2,13 @@ import GraftDiagnostics
 import GraftGraph
 import GraftTensor
 
-/// Products of integer matrices: y = y zero point + the sum of (a - a zero point) * (b - b zero point),
-/// times a scale * b scale / y scale, rounded and limited.
+/// Products of integer matrices: y = y zero point + the sum of (a - a zero point) * (b - b zero
+/// point), times a scale * b scale / y scale, rounded and limited.
 ///
 /// Shapes: A [..., M, K], B [..., K, N] -> Y [..., M, N], where the axes in front broadcast. Types:
-/// int8, int16. Attributes: `a_scale`, `a_zero_point` (0), `b_scale`, `b_zero_point` (0), `y_scale`,
-/// `y_zero_point` (0). The factor is computed in float32. Sums of 32 bits, for int16 of 64. No
-/// gradient. Source: TensorFlow Lite's BATCH_MATMUL, reference kernel.
+/// int8, int16. Attributes: `a_scale`, `a_zero_point` (0), `b_scale`, `b_zero_point` (0),
+/// `y_scale`, `y_zero_point` (0). The factor is computed in float32. Sums of 32 bits, for int16 of
+/// 64. No gradient. Source: TensorFlow Lite's BATCH_MATMUL, reference kernel.
 struct FixedPointMatMul: FixedPointOperator {
   let name = "FixedPointMatMul"
   let inputCount = 2...2
@@ -38,12 +38,14 @@ struct FixedPointMatMul: FixedPointOperator {
     let y = try context.output(0, as: type)
     try context.withCentered(0, as: type, zeroPoint: scaling.zeroPointA) { a in
       try context.withScratch(try context.input(1).elementCount, of: Int16.self) { columns in
-        sizes.turn(b, zeroPoint: scaling.zeroPointB, into: columns)
+        sizes.turn(
+          b, count: try context.input(1).elementCount, zeroPoint: scaling.zeroPointB, into: columns)
         context.parallel(sizes.rows, cost: sizes.columns * (sizes.inner / 8 + 8)) { range in
           for row in range {
             let (matrix, line) = row.quotientAndRemainder(dividingBy: sizes.height)
-            let left = a + (sizes.first[matrix] * sizes.height + line) * sizes.inner
-            let right = columns + sizes.second[matrix] * sizes.columns * sizes.inner
+            let places = sizes.places(of: matrix)
+            let left = a + (places.a * sizes.height + line) * sizes.inner
+            let right = columns + places.b * sizes.columns * sizes.inner
             for column in 0..<sizes.columns {
               let total = S.dot(left, right + column * sizes.inner, sizes.inner)
               y[row * sizes.columns + column] = T(
@@ -77,9 +79,10 @@ struct FixedPointMatMul: FixedPointOperator {
     let inner: Int
     let columns: Int
     let outputShape: Shape
-    /// Which matrix of each input every matrix of the output is made of.
-    let first: [Int]
-    let second: [Int]
+    /// The axes in front of the output's matrices, and how far apart the inputs' are along them.
+    private let outer: Shape
+    private let stridesA: [Int]
+    private let stridesB: [Int]
 
     init(_ a: Shape, _ b: Shape) throws {
       guard a.rank >= 2, b.rank >= 2, a[a.rank - 1] == b[b.rank - 2] else {
@@ -88,33 +91,34 @@ struct FixedPointMatMul: FixedPointOperator {
       }
       (height, inner, columns) = (a[a.rank - 2], a[a.rank - 1], b[b.rank - 1])
       let (outerA, outerB) = (Shape(Array(a.dropLast(2))), Shape(Array(b.dropLast(2))))
-      let outer = try outerA.broadcast(with: outerB)
+      outer = try outerA.broadcast(with: outerB)
       outputShape = Shape(outer.dimensions + [height, columns])
-      first = Self.places(outerA, in: outer)
-      second = Self.places(outerB, in: outer)
+      stridesA = outerA.broadcastStrides(to: outer)
+      stridesB = outerB.broadcastStrides(to: outer)
     }
 
-    private static func places(_ shape: Shape, in outer: Shape) -> [Int] {
-      let strides = shape.broadcastStrides(to: outer)
-      return (0..<outer.elementCount).map { index in
-        var rest = index
-        return outer.indices.reversed().reduce(0) { place, axis in
-          let (quotient, position) = rest.quotientAndRemainder(dividingBy: outer[axis])
-          rest = quotient
-          return place + position * strides[axis]
-        }
+    /// Which matrices of the inputs one of the output is the product of.
+    func places(of matrix: Int) -> (a: Int, b: Int) {
+      var rest = matrix
+      var (a, b) = (0, 0)
+      for axis in outer.indices.reversed() {
+        let (quotient, position) = rest.quotientAndRemainder(dividingBy: outer[axis])
+        a += position * stridesA[axis]
+        b += position * stridesB[axis]
+        rest = quotient
       }
+      return (a, b)
     }
 
-    var rows: Int { first.count * height }
+    var rows: Int { outer.elementCount &* height }
 
     /// The columns of all matrices of the second input, one behind the other.
     func turn<T: FixedPointElement>(
-      _ b: UnsafePointer<T>, zeroPoint: Int32, into columns: UnsafeMutablePointer<Int16>
+      _ b: UnsafePointer<T>, count: Int, zeroPoint: Int32,
+      into columns: UnsafeMutablePointer<Int16>
     ) {
-      let count = (second.max() ?? -1) + 1
-      for matrix in 0..<count {
-        let offset = matrix * inner * self.columns
+      guard count > 0 else { return }
+      for offset in stride(from: 0, to: count, by: inner * self.columns) {
         for row in 0..<inner {
           for column in 0..<self.columns {
             let value = Int32(truncatingIfNeeded: b[offset + row * self.columns + column])

@@ -3,8 +3,8 @@ import GraftTensor
 
 /// The largest integer that a window sees, limited; padding does not count.
 ///
-/// Shapes, types and attributes: as in `FixedPointAveragePool`. A window that sees nothing gives the
-/// smallest number. No gradient. Source: TensorFlow Lite's MAX_POOL_2D, reference kernel.
+/// Shapes, types and attributes: as in `FixedPointAveragePool`. A window that sees nothing gives
+/// the smallest number. No gradient. Source: TensorFlow Lite's MAX_POOL_2D, reference kernel.
 struct FixedPointMaxPool: FixedPointOperator {
   let name = "FixedPointMaxPool"
   let inputCount = 1...1

@@ -5,9 +5,9 @@ import GraftTensor
 /// The mean or sum of integers along axes: y = y zero point + sum of (x - x zero point) * x scale /
 /// y scale / count, rounded and limited.
 ///
-/// Types: uint8, int8, int16. Attributes: `axes`, `keepdims` (1), `sum` (0): 1 for the sum, which is
-/// not divided by the count; `x_scale`, `x_zero_point` (0), `y_scale`, `y_zero_point` (0). Sums of 32
-/// bits. No gradient. Source: TensorFlow Lite's MEAN and SUM, reference kernels.
+/// Types: uint8, int8, int16. Attributes: `axes`, `keepdims` (1), `sum` (0): 1 for the sum, which
+/// is not divided by the count; `x_scale`, `x_zero_point` (0), `y_scale`, `y_zero_point` (0). Sums
+/// of 32 bits. No gradient. Source: TensorFlow Lite's MEAN and SUM, reference kernels.
 struct FixedPointMean: FixedPointOperator {
   let name = "FixedPointMean"
   let inputCount = 1...1
@@ -61,7 +61,7 @@ struct FixedPointMean: FixedPointOperator {
       var step = 1
       for axis in shape.indices.reversed() where !isReduced[axis] {
         steps[axis] = step
-        step *= shape[axis]
+        step &*= shape[axis]
       }
       self.steps = steps
       count = shape.indices.reduce(1) { isReduced[$1] ? $0 &* input.shape[$1] : $0 }

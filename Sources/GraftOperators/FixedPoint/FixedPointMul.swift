@@ -1,8 +1,8 @@
 import GraftGraph
 import GraftTensor
 
-/// The product of two integer tensors, which broadcast: y = y zero point + (a - a zero point) * (b - b
-/// zero point) * a scale * b scale / y scale, rounded and limited.
+/// The product of two integer tensors, which broadcast: y = y zero point + (a - a zero point) * (b
+/// - b zero point) * a scale * b scale / y scale, rounded and limited.
 ///
 /// Types: uint8, int8, int16, one for all. Attributes: `a_scale`, `a_zero_point` (0), `b_scale`,
 /// `b_zero_point` (0), `y_scale`, `y_zero_point` (0), `minimum`, `maximum` (the type's range). The

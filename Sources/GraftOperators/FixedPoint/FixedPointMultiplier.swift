@@ -1,8 +1,8 @@
 /// A real factor as a whole number of 31 bits and a power of two, and the product of whole numbers
 /// with it, rounded to whole numbers as the reference kernels round.
 ///
-/// factor = value * 2^(shift - 31), where value is 0 or at least 2^30 in magnitude. Source: Jacob and
-/// others, Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only
+/// factor = value * 2^(shift - 31), where value is 0 or at least 2^30 in magnitude. Source: Jacob
+/// and others, Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only
 /// Inference, 2018, section 2.2; TensorFlow Lite's QuantizeMultiplier.
 package struct FixedPointMultiplier: Sendable, Equatable {
   package let value: Int32

@@ -1,13 +1,14 @@
 import GraftGraph
 import GraftTensor
 
-/// x where it is not negative, else x times a slope: y = y zero point + (x - x zero point) * x scale /
-/// y scale, or + (x - x zero point) * (slope - its zero point) * x scale * slope scale / y scale,
-/// rounded and limited to the type's range.
+/// x where it is not negative, else x times a slope: y = y zero point + (x - x zero point) * x
+/// scale / y scale, or + (x - x zero point) * (slope - its zero point) * x scale * slope scale / y
+/// scale, rounded and limited to the type's range.
 ///
-/// Shapes: X, slope (input 1) broadcasting to X -> Y as X. Types: uint8, int8. Attributes: `a_scale`,
-/// `a_zero_point` (0) of X, `b_scale`, `b_zero_point` (0) of the slope, `y_scale`, `y_zero_point` (0).
-/// Factors are computed in float32. No gradient. Source: TensorFlow Lite's PRELU, reference kernel.
+/// Shapes: X, slope (input 1) broadcasting to X -> Y as X. Types: uint8, int8. Attributes:
+/// `a_scale`, `a_zero_point` (0) of X, `b_scale`, `b_zero_point` (0) of the slope, `y_scale`,
+/// `y_zero_point` (0). Factors are computed in float32. No gradient. Source: TensorFlow Lite's
+/// PRELU, reference kernel.
 struct FixedPointPRelu: FixedPointOperator {
   let name = "FixedPointPRelu"
   let inputCount = 2...2

@@ -6,8 +6,8 @@ import GraftTensor
 /// zero, and limited to the type's range; NaN becomes the smallest number.
 ///
 /// ONNX's QuantizeLinear rounds halves to even. Types: float32 in; uint8, int8, int16, int32 out.
-/// Attributes: `to` (ONNX's number of the output's type), `y_scale`, `y_zero_point` (0). No gradient.
-/// Source: TensorFlow Lite's QUANTIZE, reference kernel.
+/// Attributes: `to` (ONNX's number of the output's type), `y_scale`, `y_zero_point` (0). No
+/// gradient. Source: TensorFlow Lite's QUANTIZE, reference kernel.
 struct FixedPointQuantize: Operator {
   let name = "FixedPointQuantize"
   let domain = graftDomain
@@ -51,7 +51,8 @@ struct FixedPointQuantize: Operator {
   }
 
   var samples: [OperatorSample] {
-    let reals: Tensor? = .sample([-100, -0.75, -0.25, 0, 0.25, 0.74, .nan, .infinity, 1e30])
+    let reals: Tensor? = .sample(
+      [-100, -0.75, -0.25, 0, 0.25, 0.74, .nan, .infinity, 1e30] as [Float])
     func attributes(_ type: ElementType, _ zeroPoint: Int = 0) -> [String: Attribute] {
       [
         "to": .int(type.rawValue), "y_scale": .float(0.5), "y_zero_point": .int(zeroPoint),

@@ -5,10 +5,11 @@ import GraftTensor
 /// Integers of one scale and type as integers of another: y = y zero point + (x - x zero point) *
 /// x scale / y scale, rounded and limited.
 ///
-/// Types: uint8, int8, int16, int32 in and out. Attributes: `to` (ONNX's number of the output's type),
-/// `x_scale`, `x_zero_point` (0), `y_scale`, `y_zero_point` (0), `minimum`, `maximum` (the output
-/// type's range), `scale_quotient`: `double` (the default) or `float`, the precision in which x scale /
-/// y scale is computed. No gradient. Source: TensorFlow Lite's QUANTIZE of integers, reference kernel.
+/// Types: uint8, int8, int16, int32 in and out. Attributes: `to` (ONNX's number of the output's
+/// type), `x_scale`, `x_zero_point` (0), `y_scale`, `y_zero_point` (0), `minimum`, `maximum` (the
+/// output type's range), `scale_quotient`: `double` (the default) or `float`, the precision in
+/// which x scale / y scale is computed. No gradient. Source: TensorFlow Lite's QUANTIZE of
+/// integers, reference kernel.
 struct FixedPointRescale: Operator {
   let name = "FixedPointRescale"
   let domain = graftDomain

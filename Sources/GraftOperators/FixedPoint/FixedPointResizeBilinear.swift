@@ -4,8 +4,9 @@ import GraftTensor
 
 /// Pictures of integers at another size, by linear interpolation between neighbours.
 ///
-/// Positions are whole numbers of 1/1024, for uint8 float32 numbers; results are rounded to nearest.
-/// Shapes: X [N, H, W, C] -> Y [N, `output_shape`, C]. Types: uint8, int8, int16. Attributes: `output_shape` (height and width), `align_corners` (0), `half_pixel_centers` (0). No
+/// Positions are whole numbers of 1/1024, for uint8 float32 numbers; results are rounded to
+/// nearest. Shapes: X [N, H, W, C] -> Y [N, `output_shape`, C]. Types: uint8, int8, int16.
+/// Attributes: `output_shape` (height and width), `align_corners` (0), `half_pixel_centers` (0). No
 /// gradient. Source: TensorFlow Lite's RESIZE_BILINEAR, reference kernel.
 struct FixedPointResizeBilinear: FixedPointOperator {
   let name = "FixedPointResizeBilinear"

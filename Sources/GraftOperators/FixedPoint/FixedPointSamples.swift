@@ -4,7 +4,7 @@ import GraftTensor
 /// Samples that several operators of exact integer arithmetic share.
 enum FixedPointSamples {
   /// Integers spread evenly over a range.
-  private static func numbers<T: FixedPointElement>(
+  static func numbers<T: FixedPointElement>(
     _ type: T.Type, _ shape: Shape, seed: UInt64 = 0
   ) -> Tensor? {
     var generator = SeededGenerator(seed: shape.reduce(seed &+ 3) { $0 &* 31 &+ UInt64($1) })
@@ -12,21 +12,21 @@ enum FixedPointSamples {
       (0..<shape.elementCount).map { _ in T(truncatingIfNeeded: generator.next()) }, shape)
   }
 
-  private static func bytes(_ shape: Shape, seed: UInt64 = 0) -> Tensor? {
+  static func bytes(_ shape: Shape, seed: UInt64 = 0) -> Tensor? {
     numbers(UInt8.self, shape, seed: seed)
   }
-  private static func signed(_ shape: Shape, seed: UInt64 = 0) -> Tensor? {
+  static func signed(_ shape: Shape, seed: UInt64 = 0) -> Tensor? {
     numbers(Int8.self, shape, seed: seed)
   }
-  private static func wide(_ shape: Shape, seed: UInt64 = 0) -> Tensor? {
+  static func wide(_ shape: Shape, seed: UInt64 = 0) -> Tensor? {
     numbers(Int16.self, shape, seed: seed)
   }
-  private static func bias(_ count: Int) -> Tensor? {
+  static func bias(_ count: Int) -> Tensor? {
     .sample((0..<count).map { Int32($0 * 300 - 500) })
   }
 
   /// Attributes of a sum of products with weights of `channels` scales.
-  private static func sums(
+  static func sums(
     _ zeroPoints: (x: Int, w: Int, y: Int), scale: Float = 10, channels: Int = 1,
     _ more: [String: Attribute] = [:]
   ) -> [String: Attribute] {
@@ -120,81 +120,6 @@ enum FixedPointSamples {
       inputs: [bytes([1, 3, 3, 4]), bytes([1, 3, 3, 6])], error: "the input has 4 channels"),
   ]
 
-  private static func pair(
-    _ zeroPoints: (a: Int, b: Int, y: Int), _ more: [String: Attribute] = [:]
-  ) -> [String: Attribute] {
-    [
-      "a_scale": .float(0.05), "a_zero_point": .int(zeroPoints.a), "b_scale": .float(0.02),
-      "b_zero_point": .int(zeroPoints.b), "y_scale": .float(0.07),
-      "y_zero_point": .int(zeroPoints.y),
-    ].merging(more) { $1 }
-  }
-
-  private static let byteAttributes = pair((120, 130, 100))
-  static let product: [OperatorSample] =
-    [
-      OperatorSample(
-        "uint8", attributes: byteAttributes, inputs: [bytes([3, 4]), bytes([3, 4], seed: 1)])
-    ]
-    + bytePair
-
-  static let bytePair: [OperatorSample] = [
-    OperatorSample(
-      "int8", attributes: pair((-3, 4, 5)), inputs: [signed([3, 4]), signed([3, 4], seed: 1)]),
-    OperatorSample(
-      "broadcast", attributes: pair((-3, 4, 5)), inputs: [signed([2, 3, 4]), signed([4])]),
-    OperatorSample(
-      "no scale", attributes: ["a_scale": .float(1)], inputs: [signed([2]), signed([2])],
-      error: "'b_scale' is missing"),
-  ]
-
-  static let addition: [OperatorSample] =
-    product + [
-      OperatorSample(
-        "limited", attributes: pair((-3, 4, 5), ["minimum": .int(5), "maximum": .int(60)]),
-        inputs: [signed([3, 4]), signed([3, 4], seed: 1)]),
-      OperatorSample(
-        "int16", attributes: pair((0, 0, 0)), inputs: [wide([20]), wide([20], seed: 1)]),
-      OperatorSample(
-        "int16, powers of two",
-        attributes: [
-          "a_scale": .float(0x1p-15), "b_scale": .float(0x1p-13), "y_scale": .float(0x1p-13),
-          "powers_of_two": .int(1),
-        ], inputs: [wide([20]), wide([20], seed: 1)]),
-      OperatorSample(
-        "no powers of two", attributes: pair((0, 0, 0), ["powers_of_two": .int(1)]),
-        inputs: [wide([2]), wide([2])], error: "they must be powers of two"),
-      OperatorSample(
-        "range", attributes: pair((0, 0, 0), ["minimum": .int(9), "maximum": .int(8)]),
-        inputs: [signed([2]), signed([2])], error: "which is no range of int8"),
-    ]
-
-  static let matrices: [OperatorSample] = [
-    OperatorSample(
-      "int8", attributes: pair((-3, 4, 5), ["y_scale": .float(2)]),
-      inputs: [signed([2, 3, 9]), signed([2, 9, 4])]),
-    OperatorSample(
-      "broadcast", attributes: pair((-3, 4, 5), ["y_scale": .float(2)]),
-      inputs: [signed([2, 1, 3, 5]), signed([3, 5, 2])]),
-    OperatorSample(
-      "int16", attributes: pair((0, 0, 0), ["y_scale": .float(2000)]),
-      inputs: [wide([3, 5]), wide([5, 2])]),
-    OperatorSample(
-      "misfit", attributes: pair((0, 0, 0)), inputs: [signed([3, 5]), signed([4, 2])],
-      error: "[3, 5] and [4, 2] cannot be multiplied"),
-  ]
-
-  static let comparison: [OperatorSample] =
-    ["less", "less_equal", "greater", "greater_equal", "equal", "not_equal"].map { kind in
-      OperatorSample(
-        kind, attributes: pair((-3, 4, 5), ["comparison": .string(kind)]),
-        inputs: [signed([30, 4]), signed([4])])
-    } + [
-      OperatorSample(
-        "unknown", attributes: pair((0, 0, 0), ["comparison": .string("more")]),
-        inputs: [signed([2]), signed([2])], error: "is 'more', which is no comparison")
-    ]
-
   static let pooling: [OperatorSample] = [
     OperatorSample(
       "uint8, padded", attributes: ["kernel_shape": .ints([3, 2]), "pads": .ints([1, 1, 0, 0])],
@@ -233,7 +158,7 @@ enum FixedPointSamples {
       error: "input 0 is uint8; it must be int16"),
   ]
 
-  private static func reduction(_ axes: [Int], _ more: [String: Attribute] = [:]) -> [String:
+  static func reduction(_ axes: [Int], _ more: [String: Attribute] = [:]) -> [String:
     Attribute]
   {
     [
@@ -272,32 +197,4 @@ enum FixedPointSamples {
       "rank", attributes: ["output_shape": .ints([7, 3])], inputs: [bytes([5, 3, 2])],
       error: "it must be [batch, height, width, channels]"),
   ]
-
-  static let recurrent: [OperatorSample] = {
-    let attributes: [String: Attribute] = [
-      "x_scale": .float(0.004), "x_zero_point": .int(-128),
-      "w_scale": .floats([0.004, 0.005, 0.006, 0.007]), "r_scale": .floats([0.006]),
-      "h_scale": .float(0.008), "h_zero_point": .int(-1), "y_scale": .float(0.008),
-      "y_zero_point": .int(-1), "c_exponent": .int(-11), "cell_clip": .float(10),
-    ]
-    func inputs(_ leavesOutInputGate: Bool, cells: Int = 3) -> [Tensor?] {
-      var list: [Tensor?] = [signed([2, 4, 5])]
-      for gate in 0..<4 { list.append(signed([3, 5], seed: UInt64(gate))) }
-      for gate in 0..<4 { list.append(signed([3, 3], seed: UInt64(gate))) }
-      for _ in 0..<4 { list.append(bias(3)) }
-      list += [signed([2, cells]), wide([2, 3])]
-      if leavesOutInputGate { for index in [1, 5, 9] { list[index] = nil } }
-      return list
-    }
-    return [
-      OperatorSample("sequence", attributes: attributes, inputs: inputs(false), outputCount: 3),
-      OperatorSample("coupled gates", attributes: attributes, inputs: inputs(true)),
-      OperatorSample(
-        "state misfit", attributes: attributes, inputs: inputs(false, cells: 4),
-        error: "it must have shape [2, 3]"),
-      OperatorSample(
-        "exponent", attributes: attributes.merging(["c_exponent": .int(-3)]) { $1 },
-        inputs: inputs(false), error: "'c_exponent' is -3"),
-    ]
-  }()
 }

@@ -4,9 +4,9 @@ import GraftTensor
 
 /// e^(beta * x) over its sum along the last axis, from tables of exponentials.
 ///
-/// Shapes: X [..., C] -> Y of X's shape. Types: uint8, int8 or int16. Y has a scale of 1/256 and a zero
-/// point of the type's smallest number, for int16 1/32768 and 0. Attributes: `x_scale`, `beta` (1). No
-/// gradient. Source: TensorFlow Lite's SOFTMAX, reference kernel.
+/// Shapes: X [..., C] -> Y of X's shape. Types: uint8, int8 or int16. Y has a scale of 1/256 and a
+/// zero point of the type's smallest number, for int16 1/32768 and 0. Attributes: `x_scale`, `beta`
+/// (1). No gradient. Source: TensorFlow Lite's SOFTMAX, reference kernel.
 struct FixedPointSoftmax: FixedPointOperator {
   let name = "FixedPointSoftmax"
   let inputCount = 1...1

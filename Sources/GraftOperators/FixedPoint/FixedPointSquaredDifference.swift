@@ -4,9 +4,9 @@ import GraftTensor
 /// The square of the difference of two integer tensors of different scales, which broadcast.
 ///
 /// Both are brought to twice the larger scale with 7 more bits; the square of their difference is
-/// brought to the output's scale. Types: int8. Attributes: `a_scale`, `a_zero_point` (0), `b_scale`,
-/// `b_zero_point` (0), `y_scale`, `y_zero_point` (0), `minimum`, `maximum` (the type's range). No
-/// gradient. Source: TensorFlow Lite's SQUARED_DIFFERENCE, reference kernel.
+/// brought to the output's scale. Types: int8. Attributes: `a_scale`, `a_zero_point` (0),
+/// `b_scale`, `b_zero_point` (0), `y_scale`, `y_zero_point` (0), `minimum`, `maximum` (the type's
+/// range). No gradient. Source: TensorFlow Lite's SQUARED_DIFFERENCE, reference kernel.
 struct FixedPointSquaredDifference: FixedPointOperator {
   let name = "FixedPointSquaredDifference"
   let inputCount = 2...2

@@ -2,8 +2,8 @@ import GraftDiagnostics
 import GraftGraph
 import GraftTensor
 
-/// How sums of products become outputs: y = zero point + (sum + bias) * x scale * w scale / y scale,
-/// rounded and limited, with one factor for each output channel or one for all.
+/// How sums of products become outputs: y = zero point + (sum + bias) * x scale * w scale / y
+/// scale, rounded and limited, with one factor for each output channel or one for all.
 ///
 /// Attributes: `x_scale`, `x_zero_point` (0), `w_scale` (one number or one for each channel),
 /// `w_zero_point` (0), `y_scale`, `y_zero_point` (0), `minimum` and `maximum` (the type's range),

@@ -1,7 +1,8 @@
 import GraftGraph
 import GraftTensor
 
-/// The hyperbolic tangent of int16 numbers, interpolated in a table; y is a whole number of 1/32768.
+/// The hyperbolic tangent of int16 numbers, interpolated in a table; y is a whole number of
+/// 1/32768.
 ///
 /// Attribute: `x_scale`. Functions of 8-bit numbers are `FixedPointTable`. No gradient. Source:
 /// TensorFlow Lite's TANH of int16, reference kernel.

@@ -6,10 +6,10 @@ import GraftTensor
 /// where the convolution with W would have read; the sums plus bias are scaled as `FixedPointSums`
 /// says.
 ///
-/// Shapes: X [N, H, W, C], W [M, KH, KW, C], B [M] -> Y [N, `output_shape`, M]. Types and sums: as in
-/// `FixedPointConvolution`. Attributes: those of `FixedPointSums`, `output_shape` (height and width),
-/// `strides` (1), `pads` (0; those of the convolution, beginnings count only). No gradient. Source:
-/// TensorFlow Lite's TRANSPOSE_CONV, reference kernel.
+/// Shapes: X [N, H, W, C], W [M, KH, KW, C], B [M] -> Y [N, `output_shape`, M]. Types and sums: as
+/// in `FixedPointConvolution`. Attributes: those of `FixedPointSums`, `output_shape` (height and
+/// width), `strides` (1), `pads` (0; those of the convolution, beginnings count only). No gradient.
+/// Source: TensorFlow Lite's TRANSPOSE_CONV, reference kernel.
 struct FixedPointTransposedConvolution: FixedPointOperator {
   let name = "FixedPointTransposedConvolution"
   let inputCount = 2...3

@@ -20,7 +20,8 @@ enum SigmoidTable {
     44, 45, 46, 49, 50, 54, 62, 63, 64, 66, 82, 86, 93, 100, 103, 112, 116, 135, 255,
   ]
 
-  /// The sigmoid of a number of 24ths with `bits` bits behind them, as a whole number of 2^-(16 + bits).
+  /// The sigmoid of a number of 24ths with `bits` bits behind them, as a whole number of 2^-(16 +
+  /// bits).
   @inline(__always)
   static func value(_ x: UInt32, bits: UInt32) -> UInt32 {
     let index = Int(x >> bits)

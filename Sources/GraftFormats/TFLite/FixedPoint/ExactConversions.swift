@@ -39,7 +39,7 @@ extension FixedPointLowering {
       let bias = Float(-x.zeroPoint) * scale
       let table = try context.table(input, output, named: "rescaling") { number in
         let value = (Float(number) * scale + bias).rounded(.toNearestOrAwayFromZero)
-        return Int32(min(max(value, -0x1p20), 0x1p20)) + y.zeroPoint
+        return Int32(limiting: value) &+ y.zeroPoint
       }
       return context.add(
         "FixedPointTable", [try context.stored(input), table], domain: graftDomain)

@@ -50,7 +50,8 @@ extension FixedPointLowering {
     context.addExact("FixedPointDepthwiseConvolution", inputs, attributes, as: output)
   }
 
-  /// - Parameter dilations: the field of the dilation along the width; that along the height follows.
+  /// - Parameter dilations: the field of the dilation along the width; that along the height
+  ///   follows.
   private static func window(_ operation: TFLiteOperator, _ filter: Shape, dilations: Int) throws
     -> WindowOptions
   {

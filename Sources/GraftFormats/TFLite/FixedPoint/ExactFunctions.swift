@@ -41,7 +41,8 @@ extension FixedPointLowering {
     },
   ]
 
-  /// A function that the reference kernels compute in single precision, for every 8-bit number once.
+  /// A function that the reference kernels compute in single precision, for every 8-bit number
+  /// once.
   ///
   /// - Parameter wide: the operator for int16.
   private static func function(
@@ -62,9 +63,8 @@ extension FixedPointLowering {
       let inverse = 1 / y.scale
       try context.addTable(operation, input, output) { number in
         let result = value(x.scale * Float(number - x.zeroPoint))
-        guard !result.isNaN else { return .min }
         let rounded = (result * inverse).rounded(.toNearestOrAwayFromZero)
-        return Int32(min(max(rounded + Float(y.zeroPoint), -0x1p20), 0x1p20))
+        return Int32(limiting: rounded + Float(y.zeroPoint))
       }
     }
   }

@@ -7,8 +7,8 @@ import GraftTensor
 enum FixedPointLowering {
   typealias Rule = TFLiteLowering.Rule
 
-  /// The rules by the operator's name. One that throws `unsupported` leaves the operator to the rule for
-  /// floats.
+  /// The rules by the operator's name. One that throws `unsupported` leaves the operator to the
+  /// rule for floats.
   static let table: [String: Rule] = [
     convolutions, arithmetic, poolings, functions, wholes, resamplings, recurrent,
   ].reduce(into: [:]) { table, rules in table.merge(rules) { first, _ in first } }
@@ -47,7 +47,10 @@ extension LoweringContext {
     else {
       throw GraftError(.unsupported, "exact arithmetic on \(tensor.place)", at: [tensor.place])
     }
-    guard scale > 0, scale.isFinite, let point = Int32(exactly: zeroPoint) else {
+    let limits = (try? integerLimits(tensor)) ?? FixedPointRange(minimum: .min, maximum: .max)
+    guard scale > 0, scale.isFinite, let point = Int32(exactly: zeroPoint),
+      limits.minimum...limits.maximum ~= point
+    else {
       throw GraftError(
         .damaged, "\(tensor.place) has scale \(scale) and zero point \(zeroPoint)")
     }
@@ -108,5 +111,12 @@ extension LoweringContext {
   func requireOneType(_ tensors: TFLiteTensor...) throws {
     guard let first = tensors.first, tensors.allSatisfy({ $0.elementType == first.elementType })
     else { throw GraftError(.unsupported, "exact arithmetic on several element types") }
+  }
+}
+
+extension Int32 {
+  /// A number without fraction, limited to 24 bits; the smallest for what is no number.
+  init(limiting value: Float) {
+    self = value.isNaN ? .min : Int32(Swift.min(Swift.max(value, -0x1p24), 0x1p24))
   }
 }

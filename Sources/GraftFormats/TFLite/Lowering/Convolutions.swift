@@ -15,78 +15,91 @@ extension TFLiteLowering {
           try operation.int(1, default: 1),
         ], activation: try FusedActivation(operation, field: 3))
     },
+    "CONV_3D": volumeConvolution,
     "Convolution2DTransposeBias": mediaPipeTransposedConvolution,
   ]
 
   /// Filters [outputs, height, width, inputs of a group].
   private static let convolution: Rule = { context, operation in
-    let input = try context.input(0, of: operation)
-    let filter = try context.input(1, of: operation)
-    let shape = try context.filterShape(filter)
-    let window = try WindowOptions(
-      padding: try operation.byte(0), kernel: [shape[1], shape[2]],
-      strides: [
-        try operation.int(2, default: 1),
-        try operation.int(1, default: 1),
-      ],
-      dilations: [
-        try operation.int(5, default: 1),
-        try operation.int(4, default: 1),
-      ])
-    let sizes = try context.pictureShape(input)
-    var attributes = window.attributes(over: [sizes[1], sizes[2]])
-    if let channels = sizes[3] {
-      guard channels % shape[3] == 0, channels > 0, shape[0] % (channels / shape[3]) == 0 else {
-        throw GraftError(
-          .shapeMismatch, "\(input.place) has \(channels) channels, and filters have shape \(shape)"
-        )
+    try convolve(
+      &context, operation, order: [0, 3, 1, 2], dilations: [5, 4],
+      activation: try FusedActivation(operation, field: 3)
+    ) { channels, filter in
+      guard let channels else { return 1 }
+      guard channels > 0, channels % filter[3] == 0, filter[0] % (channels / filter[3]) == 0 else {
+        return nil
       }
-      attributes["group"] = .int(channels / shape[3])
+      return channels / filter[3]
     }
-    let value = context.add(
-      "Conv",
-      [
-        try context.float(input, channelsFirst: true),
-        try context.reordered(filter, [0, 3, 1, 2]),
-      ] + (try context.bias(2, of: operation, input: input, filter: filter)), attributes)
-    try context.store(
-      value, as: try context.output(0, of: operation),
-      activation: try FusedActivation(operation, field: 3), channelsFirst: true)
   }
 
   /// Filters [1, height, width, outputs], as many for each channel as outputs are channels.
   private static let depthwiseConvolution: Rule = { context, operation in
+    let multiplier = try operation.int(3)
+    try convolve(
+      &context, operation, order: [3, 0, 1, 2], dilations: [6, 5],
+      activation: try FusedActivation(operation, field: 4)
+    ) { channels, filter in
+      let channels = channels ?? (multiplier > 0 ? filter[3] / multiplier : 0)
+      return channels > 0 && filter[0] == 1 && filter[3] % channels == 0 ? channels : nil
+    }
+  }
+
+  /// - Parameters:
+  ///   - order: the axes of the filters as ONNX has them.
+  ///   - dilations: the options' fields for height and width.
+  ///   - groups: how many groups of channels there are, nil when channels and filters do not fit.
+  private static func convolve(
+    _ context: inout LoweringContext, _ operation: TFLiteOperator, order: [Int], dilations: [Int],
+    activation: FusedActivation, groups: (Int?, Shape) -> Int?
+  ) throws {
     let input = try context.input(0, of: operation)
     let filter = try context.input(1, of: operation)
     let shape = try context.filterShape(filter)
     let window = try WindowOptions(
       padding: try operation.byte(0), kernel: [shape[1], shape[2]],
-      strides: [
-        try operation.int(2, default: 1),
-        try operation.int(1, default: 1),
-      ],
-      dilations: [
-        try operation.int(6, default: 1),
-        try operation.int(5, default: 1),
-      ])
+      strides: [try operation.int(2, default: 1), try operation.int(1, default: 1)],
+      dilations: try dilations.map { try operation.int($0, default: 1) })
     let sizes = try context.pictureShape(input)
-    let multiplier = try operation.int(3)
-    let channels = sizes[3] ?? (multiplier > 0 ? shape[3] / multiplier : 0)
-    guard channels > 0, shape[0] == 1, shape[3] % channels == 0 else {
+    guard let groupCount = groups(sizes[3], shape) else {
       throw GraftError(
-        .shapeMismatch, "\(input.place) has \(channels) channels, and filters have shape \(shape)")
+        .shapeMismatch,
+        "\(input.place) has \(sizes[3] ?? 0) channels, and the filters have shape \(shape)")
     }
     var attributes = window.attributes(over: [sizes[1], sizes[2]])
-    attributes["group"] = .int(channels)
+    attributes["group"] = .int(groupCount)
+    let value = context.add(
+      "Conv",
+      [try context.float(input, channelsFirst: true), try context.reordered(filter, order)]
+        + (try context.bias(2, of: operation, input: input, filter: filter)), attributes)
+    try context.store(
+      value, as: try context.output(0, of: operation), activation: activation, channelsFirst: true)
+  }
+
+  /// Volumes [batch, depth, height, width, channels], filters [depth, height, width, inputs, outputs].
+  private static let volumeConvolution: Rule = { context, operation in
+    let input = try context.input(0, of: operation)
+    let filter = try context.input(1, of: operation)
+    let shape = try context.filterShape(filter, rank: 5)
+    func sizes(_ fields: [Int]) throws -> [Int] {
+      try fields.map { try operation.int($0, default: 1) }
+    }
+    var attributes: [String: Attribute] = [
+      "kernel_shape": .ints([shape[0], shape[1], shape[2]]),
+      "strides": .ints(try sizes([1, 3, 2])),
+      "dilations": .ints(try sizes([5, 7, 6])),
+    ]
+    if try operation.byte(0) == 0 { attributes["auto_pad"] = .string("SAME_UPPER") }
     let value = context.add(
       "Conv",
       [
-        try context.float(input, channelsFirst: true),
-        try context.reordered(filter, [3, 0, 1, 2]),
+        context.add("Transpose", [try context.float(input)], ["perm": .ints([0, 4, 1, 2, 3])]),
+        try context.reordered(filter, [4, 3, 0, 1, 2]),
       ] + (try context.bias(2, of: operation, input: input, filter: filter)), attributes)
+    let result = try context.activated(value, try FusedActivation(operation, field: 4))
     try context.store(
-      value, as: try context.output(0, of: operation),
-      activation: try FusedActivation(operation, field: 4), channelsFirst: true)
+      context.add("Transpose", [result], ["perm": .ints([0, 2, 3, 4, 1])]),
+      as: try context.output(0, of: operation))
   }
 
   /// Filters [outputs, height, width, inputs].

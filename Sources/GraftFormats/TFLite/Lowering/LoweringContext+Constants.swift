@@ -45,12 +45,22 @@ extension LoweringContext {
   ) throws -> [String] {
     guard hasInput(index, of: operation) else { return [] }
     let tensor = try self.input(index, of: operation)
-    guard tensor.elementType == .int32, tensor.quantization == nil,
+    guard tensor.elementType == .int32 || tensor.elementType == .int64, isQuantized(input),
       let scale = input.quantization?.scales.first, let filterScales = filter.quantization?.scales
     else { return [try float(tensor)] }
-    let quantization = TFLiteQuantization(
-      scales: filterScales.map { $0 * scale }, zeroPoints: filterScales.map { _ in 0 })
-    return [try dequantized(try stored(tensor), quantization, of: tensor)]
+    let quantization =
+      tensor.quantization
+      ?? TFLiteQuantization(
+        scales: filterScales.map { $0 * scale }, zeroPoints: filterScales.map { _ in 0 })
+    guard tensor.elementType == .int64 else {
+      return [try dequantized(try stored(tensor), quantization, of: tensor)]
+    }
+    // DequantizeLinear has no int64, which biases beside activations of 16 bits are.
+    let numbers = add(
+      "Cast", [try stored(tensor)], ["to": .int(ElementType.float32.rawValue)])
+    let shape: Shape = quantization.isPerChannel ? [quantization.scales.count] : []
+    let factor = initializer(try Tensor(quantization.scales, shape: shape), named: "scale")
+    return [add("Mul", [numbers, factor])]
   }
 
   /// The sizes of a tensor of four axes; nil for open ones.
@@ -69,40 +79,5 @@ extension LoweringContext {
       throw GraftError(.unsupported, "\(tensor.place) is no filter of \(rank) axes")
     }
     return shape
-  }
-}
-
-extension Tensor {
-  /// The same elements with the axes in another order; shared where only axes of size 1 move.
-  func permuted(_ order: [Int]) throws -> Tensor {
-    guard order.sorted() == Array(shape.indices) else {
-      throw GraftError(.damaged, "\(order) is no order of the axes of shape \(shape)")
-    }
-    let target = Shape(order.map { shape[$0] })
-    let moving = order.filter { shape[$0] != 1 }
-    if moving == moving.sorted() { return try reshaped(to: target) }
-    let width = elementType.bitWidth / 8
-    guard width > 0, elementType.bitWidth % 8 == 0 else {
-      throw GraftError(.unsupported, "elements of type \(elementType) in another order")
-    }
-    let result = try Tensor(uninitialized: target, elementType)
-    let strides = order.map { self.shape.strides[$0] * width }
-    withUnsafeBytes { source in
-      guard let base = source.baseAddress else { return }
-      var index = [Int](repeating: 0, count: target.rank)
-      var offset = 0
-      for element in 0..<target.elementCount {
-        result.mutableBytes.advanced(by: element * width)
-          .copyMemory(from: base + offset, byteCount: width)
-        for axis in index.indices.reversed() {
-          index[axis] += 1
-          offset += strides[axis]
-          if index[axis] < target[axis] { break }
-          offset -= strides[axis] * target[axis]
-          index[axis] = 0
-        }
-      }
-    }
-    return result
   }
 }

@@ -50,7 +50,15 @@ extension TFLiteLowering {
       try context.move(operation) { context, value in context.add("Tile", [value, repeats]) }
     },
     "RANGE": { context, operation in
-      let values = try (0..<3).map { try context.stored(try context.input($0, of: operation)) }
+      let inputs = try (0..<3).map { try context.input($0, of: operation) }
+      let numbers = try inputs.filter { !context.isReal($0) }.compactMap {
+        try context.constantInts($0)?.first
+      }
+      if numbers.count == 3, numbers[2] != 0 {
+        let distance = numbers[1] &- numbers[0]
+        try context.requireModest([distance.dividedReportingOverflow(by: numbers[2]).partialValue])
+      }
+      let values = try inputs.map { try context.stored($0) }
       context.bind(context.add("Range", values), to: try context.output(0, of: operation))
     },
   ]

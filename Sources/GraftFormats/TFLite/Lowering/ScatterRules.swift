@@ -6,10 +6,36 @@ extension TFLiteLowering {
   static let scatterRules: [String: Rule] = [
     "SCATTER_ND": { context, operation in
       let indices = try context.int64(try context.input(0, of: operation))
-      let shape = try context.int64(try context.input(2, of: operation))
+      let shape = try modestShape(&context, try context.input(2, of: operation))
       try scatter(
         &context, operation, values: 1, at: indices, shape: shape, startingWith: 0,
         reduction: "add")
+    },
+    "SPARSE_TO_DENSE": { context, operation in
+      let places = try context.input(0, of: operation)
+      guard let rank = places.shape?.count, rank <= 2 else {
+        throw GraftError(.unsupported, "places of unknown or higher rank")
+      }
+      // A number for each axis; one number alone is a place in a vector.
+      var indices = try context.int64(places)
+      if rank < 2 {
+        indices = context.add("Reshape", [indices, try context.ints([-1, 1])])
+      }
+      let shape = try modestShape(&context, try context.input(1, of: operation))
+      let inputs = [
+        try context.input(3, of: operation), try context.input(2, of: operation),
+      ]
+      try context.move(inputs, to: [try context.output(0, of: operation)]) { context, values in
+        let count = context.add("Shape", [indices], ["end": .int(1)])
+        return [
+          context.add(
+            "ScatterND",
+            [
+              context.add("Expand", [values[0], shape]), indices,
+              context.add("Expand", [values[1], count]),
+            ])
+        ]
+      }
     },
     "UNSORTED_SEGMENT_SUM": segments(startingWith: 0, "add"),
     "UNSORTED_SEGMENT_PROD": segments(startingWith: 1, "mul"),
@@ -28,6 +54,14 @@ extension TFLiteLowering {
       context.bind(try context.indices(shape, as: output), to: output)
     },
   ]
+
+  /// A shape that the result has; a constant one must not be absurdly large.
+  private static func modestShape(_ context: inout LoweringContext, _ tensor: TFLiteTensor) throws
+    -> String
+  {
+    if let sizes = try context.constantInts(tensor) { try context.requireModest(sizes) }
+    return try context.int64(tensor)
+  }
 
   /// Rows with one number each are combined: inputs values, numbers, how many there are.
   private static func segments(startingWith start: Int, _ reduction: String) -> Rule {

@@ -89,7 +89,13 @@ extension TFLiteLowering {
   /// Every block of points becomes as many pictures.
   private static let spaceToBatch: Rule = { context, operation in
     let block = try blockSizes(&context, operation)
-    let pads = try context.int64(try context.input(2, of: operation))
+    let amounts = try context.input(2, of: operation)
+    let rest = [Int](repeating: 0, count: 2 * (try restRank(context, operation, block)))
+    if let constant = try context.constantInts(amounts) {
+      try context.requireModest(
+        try context.input(0, of: operation), growingBy: [0, 0] + constant + rest)
+    }
+    let pads = try context.int64(amounts)
     let zero = try context.storedZero(
       of: try context.input(0, of: operation), try context.output(0, of: operation))
     try context.move(operation) { context, value in
