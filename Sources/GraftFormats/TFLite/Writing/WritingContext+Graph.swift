@@ -40,6 +40,8 @@ extension WritingContext {
     let before = absorbed
     do {
       guard let rule = TFLiteWriting.table[node.qualifiedOp] else { throw Unwritten(reason: "") }
+      // What has known types has been checked.
+      for output in node.outputs where !output.isEmpty { _ = try type(output) }
       try locating(node.place) { try rule(&self, node) }
       return nil
     } catch let error as Unwritten {
