@@ -9,6 +9,11 @@ extension TFLiteWriting {
       guard try node.int("batch_dims", default: 0) == 0 else {
         throw GraftError(.unsupported, "batch axes")
       }
+      if let places = context.constant(try context.required(1, of: node))?.ints,
+        places.contains(where: { $0 < 0 })
+      {
+        throw GraftError(.unsupported, "places counted from the end")
+      }
       try context.emit(
         "GATHER_ND", try node.inputs.map { try context.tensor($0) }, for: node.outputs[0])
     },
@@ -17,8 +22,9 @@ extension TFLiteWriting {
       let axis = try node.int("axis", default: -1)
       let pair = try context.constantInput(2, of: node)
       let depth = try context.constantInput(1, of: node).number.flatMap { Int(exactly: $0) }
-      guard let depth, pair.elementCount == 2 else {
-        throw GraftError(.unsupported, "a depth that is no whole number")
+      let indices = try context.type(try context.required(0, of: node)).elementType
+      guard let depth, pair.elementCount == 2, ElementType.integers.contains(indices) else {
+        throw GraftError(.unsupported, "a depth or indices that are no whole numbers")
       }
       let off = context.constantTensor(
         try pair.rows(0..<1).reshaped(to: []), named: "off", key: "off \(node.outputs[0])")

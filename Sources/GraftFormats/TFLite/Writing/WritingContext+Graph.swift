@@ -42,6 +42,7 @@ extension WritingContext {
       guard let rule = TFLiteWriting.table[node.qualifiedOp] else { throw Unwritten(reason: "") }
       // What has known types has been checked.
       for output in node.outputs where !output.isEmpty { _ = try type(output) }
+      try requireKernel(node)
       try locating(node.place) { try rule(&self, node) }
       return nil
     } catch let error as Unwritten {
@@ -52,6 +53,33 @@ extension WritingContext {
       absorbed = before
       bindPlaceholders(node)
       return error.what
+    }
+  }
+
+  /// Operators for which LiteRT has kernels for floats only.
+  private static let floatOperators: Set<String> = [
+    "Abs", "Exp", "Log", "Pow", "ReduceL1", "ReduceL2", "ReduceLogSum", "Relu", "Sign", "Sqrt",
+  ]
+  /// Operators with kernels for small integers as they are stored, beside those that move values.
+  private static let integerOperators: Set<String> = [
+    "ArgMax", "ArgMin", "Cast", "DequantizeLinear", "Dropout", "Identity", "QuantizeLinear",
+    "Shape",
+    "Where",
+  ]
+
+  /// Refuses element types that LiteRT has no kernels for.
+  private func requireKernel(_ node: Node) throws {
+    let types = node.inputs.compactMap { shapes.types[$0]?.elementType }
+    let small = types.first { [.int8, .uint8, .int16].contains($0) }
+    let takesSmall =
+      QuantizedValues.movers.contains(node.op) || Self.integerOperators.contains(node.op)
+    if let small, !takesSmall { throw GraftError(.unsupported, "values of type \(small)") }
+    let needsFloats = Self.floatOperators.contains(node.op)
+    if needsFloats, let other = types.first(where: { $0 != .float32 }) {
+      throw GraftError(.unsupported, "values of type \(other)")
+    }
+    if node.op.hasPrefix("Arg"), types.first == .int64 {
+      throw GraftError(.unsupported, "values of type int64")
     }
   }
 
@@ -84,7 +112,7 @@ extension WritingContext {
 struct QuantizedValues {
   private(set) var quantizations: [String: TFLiteQuantization] = [:]
 
-  private static let movers: Set<String> = [
+  static let movers: Set<String> = [
     "Reshape", "Transpose", "Concat", "Split", "Slice", "Gather", "GatherND", "Squeeze",
     "Unsqueeze", "Flatten", "MaxPool", "Pad", "Identity", "Expand", "Tile", "Resize",
     "DepthToSpace", "SpaceToDepth",
