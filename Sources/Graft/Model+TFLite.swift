@@ -10,7 +10,7 @@ struct TFLitePreparation {
   private(set) var model: Model
   private(set) var shapes: TFLiteShapes
 
-  /// Passes whose results have a form in TensorFlow Lite, and that make fewer or cheaper operators.
+  /// The passes whose results have a form in TensorFlow Lite, and make fewer or cheaper operators.
   private static let passes = standardGraphPasses.filter {
     [
       "constant folding", "identity removal", "normalization folding", "Gelu fusion",
