@@ -53,6 +53,6 @@ struct ConvertCommandTests {
     #expect(await run([model, out], code: 64).contains(".onnx"))
     #expect(await run([model], code: 64).contains("MODEL OUT"))
     let lite = folder.url.appending(path: "model.tflite").path
-    #expect(await run([model, lite, "--weights", "int4"], code: 64).contains("float16"))
+    #expect(await run([model, lite, "--weights", "int4"], code: 64).contains("'int4'"))
   }
 }

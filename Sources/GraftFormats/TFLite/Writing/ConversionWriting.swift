@@ -26,8 +26,9 @@ extension TFLiteWriting {
   private static func requireScale(_ context: WritingContext, _ node: Node, of value: String)
     throws
   {
+    let type = try context.type(value).elementType
     guard let quantization = context.quantizations[value], !quantization.isPerChannel,
-      [.int8, .uint8, .int16].contains(try context.type(value).elementType)
+      [.int8, .uint8].contains(type) || type == .int16 && quantization.zeroPoints == [0]
     else {
       throw GraftError(.unsupported, "a scale that is computed or of each channel")
     }

@@ -9,6 +9,11 @@ extension TFLiteWriting {
       guard try node.int("batch_dims", default: 0) == 0 else {
         throw GraftError(.unsupported, "batch axes")
       }
+      if let places = context.constant(try context.required(1, of: node))?.ints,
+        places.contains(where: { $0 < 0 })
+      {
+        throw GraftError(.unsupported, "places counted from the end")
+      }
       try context.emit(
         "GATHER_ND", try node.inputs.map { try context.tensor($0) }, for: node.outputs[0])
     },
@@ -16,8 +21,10 @@ extension TFLiteWriting {
     "OneHot": { context, node in
       let axis = try node.int("axis", default: -1)
       let pair = try context.constantInput(2, of: node)
-      guard let depth = try context.constantInput(1, of: node).number, pair.elementCount == 2 else {
-        throw GraftError(.unsupported, "a depth that is computed")
+      let depth = try context.constantInput(1, of: node).number.flatMap { Int(exactly: $0) }
+      let indices = try context.type(try context.required(0, of: node)).elementType
+      guard let depth, pair.elementCount == 2, ElementType.integers.contains(indices) else {
+        throw GraftError(.unsupported, "a depth or indices that are no whole numbers")
       }
       let off = context.constantTensor(
         try pair.rows(0..<1).reshaped(to: []), named: "off", key: "off \(node.outputs[0])")
@@ -26,7 +33,7 @@ extension TFLiteWriting {
       try context.emit(
         "ONE_HOT",
         [
-          try context.tensor(try context.required(0, of: node)), context.int(Int(depth)), on, off,
+          try context.tensor(try context.required(0, of: node)), context.int(depth), on, off,
         ], for: node.outputs[0], options: TFLiteOptions.integer(axis))
     },
   ]
@@ -71,7 +78,7 @@ extension TFLiteWriting {
     let input = try context.required(0, of: node)
     let shape = try context.shape(input)
     let axis = try shape.axis(try node.int("axis", default: -1))
-    guard axis == shape.rank - 1, try node.int("largest", default: 1) == 1,
+    guard node.outputs.count == 2, axis == shape.rank - 1, try node.int("largest", default: 1) == 1,
       let count = try context.constantInts(1, of: node)?.first
     else { throw GraftError(.unsupported, "another axis than the last, or the smallest") }
     let values = context.draft.add(try context.description(of: node.outputs[0]))

@@ -21,7 +21,7 @@ extension TFLiteWriting {
       let bias = try node.float("bias", default: 1)
       let input = try context.picture(try context.required(0, of: node))
       let options = TFLiteOptions.make {
-        $0.integer(0, Int32(size / 2))
+        $0.integer(0, Int32(clamping: size / 2))
         $0.float(1, bias)
         // ONNX divides by the size.
         $0.float(2, alpha / Float(size))

@@ -83,6 +83,9 @@ extension WritingContext {
   mutating func picture(_ value: String) throws -> Int {
     let shape = try shape(value)
     if shape.rank == 4 { return try tensor(value, order: [0, 2, 3, 1]) }
+    guard shape.rank == 3 else {
+      throw GraftError(.unsupported, "an input of shape \(shape), which is no picture")
+    }
     let sequence = try tensor(value, order: [0, 2, 1])
     var picture = draft.values[sequence]
     picture.name += "/picture"

@@ -44,8 +44,11 @@ extension TFLiteWriting {
         }
         axes = Array(shape.indices)
       }
+      let isTruth = try context.type(input).elementType == .bool
+      let truth = ["REDUCE_MAX": "REDUCE_ANY", "REDUCE_MIN": "REDUCE_ALL"][op] ?? op
       try context.emitReduction(
-        op, input, axes: try axes.map(shape.axis), keepsAxes: keepsAxes, for: node.outputs[0],
+        isTruth ? truth : op, input, axes: try axes.map(shape.axis), keepsAxes: keepsAxes,
+        for: node.outputs[0],
         of: inner, behind: outer)
     }
   }

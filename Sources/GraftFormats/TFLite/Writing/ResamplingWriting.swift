@@ -18,6 +18,11 @@ extension TFLiteWriting {
       throw GraftError(.unsupported, "with antialiasing")
     }
     let mode = try node.string("mode", default: "nearest")
+    try requireWholeScales(context, node, from, to)
+    let type = try context.type(input).elementType
+    guard mode == "nearest" || type == .float32 else {
+      throw GraftError(.unsupported, "whole numbers between positions")
+    }
     let centers = try node.string("coordinate_transformation_mode", default: "half_pixel")
     let isWhole = (2...3).allSatisfy { to[$0] % from[$0] == 0 }
     let flags: [Bool]
@@ -48,5 +53,20 @@ extension TFLiteWriting {
       mode == "linear" ? "RESIZE_BILINEAR" : "RESIZE_NEAREST_NEIGHBOR",
       [try context.tensor(input, order: [0, 2, 3, 1]), context.ints([to[2], to[3]])],
       for: node.outputs[0], order: [0, 2, 3, 1], options: options)
+  }
+
+  /// LiteRT's scales are the quotients of sizes.
+  private static func requireWholeScales(
+    _ context: WritingContext, _ node: Node, _ from: Shape, _ to: Shape
+  ) throws {
+    guard try node.string("keep_aspect_ratio_policy", default: "stretch") == "stretch" else {
+      throw GraftError(.unsupported, "with the aspect ratio kept")
+    }
+    guard context.input(2, of: node) != nil else { return }
+    let scales = try context.constantInput(2, of: node).values(as: Float.self)
+    let axes = try node.ints("axes", default: Array(from.indices)).map(from.axis)
+    for (axis, scale) in zip(axes, scales) where Float(from[axis]) * scale != Float(to[axis]) {
+      throw GraftError(.unsupported, "a scale of \(scale) from \(from[axis]) to \(to[axis])")
+    }
   }
 }

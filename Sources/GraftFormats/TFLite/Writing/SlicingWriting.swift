@@ -52,17 +52,9 @@ extension TFLiteWriting {
 
   private static let pad: Rule = { context, node in
     let input = try context.required(0, of: node)
-    let shape = try context.shape(input)
     let order = try context.order(of: input)
-    let pads = try context.constantInts(1, of: node) ?? []
-    let axes = try context.constantInts(3, of: node)?.map(shape.axis) ?? Array(shape.indices)
-    guard pads.count == 2 * axes.count else { throw GraftError(.damaged, "its pads are \(pads)") }
-    guard pads.allSatisfy({ $0 >= 0 }) else { throw GraftError(.unsupported, "negative pads") }
-    var amounts = [[Int]](repeating: [0, 0], count: shape.rank)
-    for (index, axis) in axes.enumerated() {
-      amounts[order.firstIndex(of: axis) ?? 0] = [pads[index], pads[index + axes.count]]
-    }
-    let operands = [try context.tensor(input, order: order), context.matrix(amounts)]
+    let amounts = try padAmounts(&context, node, order)
+    let operands = [try context.tensor(input, order: order), amounts]
     switch try node.string("mode", default: "constant") {
     case "constant":
       guard let filler = context.input(2, of: node), context.constant(filler)?.number != 0 else {
@@ -77,6 +69,34 @@ extension TFLiteWriting {
         options: TFLiteOptions.make { $0.integer(0, Int8(0)) })
     case let mode: throw GraftError(.unsupported, "mode '\(mode)'")
     }
+  }
+
+  /// A matrix [rank, 2] with the padding before and after each axis of the input's tensor.
+  private static func padAmounts(
+    _ context: inout WritingContext, _ node: Node, _ order: [Int]
+  ) throws -> Int {
+    let shape = try context.shape(try context.required(0, of: node))
+    let pads = try Bounds(1, of: node, &context)
+    let axes = try context.constantInts(3, of: node)?.map(shape.axis) ?? Array(shape.indices)
+    guard pads.indices.count == 2 * axes.count else {
+      throw GraftError(.damaged, "it has \(pads.indices.count) pads for \(axes.count) axes")
+    }
+    var amounts = [WritingContext.Size](repeating: .fixed(0), count: 2 * shape.rank)
+    for (index, axis) in axes.enumerated() {
+      let place = order.firstIndex(of: axis) ?? 0
+      amounts[2 * place] = pads[index]
+      amounts[2 * place + 1] = pads[index + axes.count]
+    }
+    let fixed = amounts.compactMap { amount -> Int? in
+      if case .fixed(let count) = amount { count } else { nil }
+    }
+    guard fixed.allSatisfy({ $0 >= 0 }) else { throw GraftError(.unsupported, "negative pads") }
+    if fixed.count == amounts.count {
+      return context.matrix(shape.indices.map { [fixed[2 * $0], fixed[2 * $0 + 1]] })
+    }
+    let matrix = TFLiteDraft.Value(
+      name: node.outputs[0] + "/pads", elementType: .int32, shape: [shape.rank, 2])
+    return context.reshaped(context.sizes(amounts), to: matrix)
   }
 }
 

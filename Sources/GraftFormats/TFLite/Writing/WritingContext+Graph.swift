@@ -8,7 +8,7 @@ extension WritingContext {
   /// - Throws: `unsupported` naming every operator that has no form in TensorFlow Lite.
   mutating func write() throws {
     for input in graph.requiredInputs {
-      var value = try description(of: input.name)
+      var value = try locating("input '\(input.name)'") { try description(of: input.name) }
       if let quantization = input.quantization {
         value.quantization = TFLiteQuantization(
           scales: [quantization.scale], zeroPoints: [quantization.zeroPoint])
@@ -20,6 +20,8 @@ extension WritingContext {
     var failures: [(op: String, reason: String)] = []
     for (index, node) in graph.nodes.enumerated() where !absorbed.contains(index) {
       if node.outputs.allSatisfy({ $0.isEmpty || constant($0) != nil }) { continue }
+      // Behind a node that cannot be written, nothing may be known.
+      if !failures.isEmpty, node.inputs.contains(where: isUnknown) { continue }
       if let reason = try write(node) { failures.append((node.qualifiedOp, reason)) }
     }
     guard failures.isEmpty else { throw Self.refusal(failures) }
@@ -29,11 +31,18 @@ extension WritingContext {
     }
   }
 
+  private func isUnknown(_ value: String) -> Bool {
+    !value.isEmpty && shapes.types[value] == nil
+  }
+
   /// Writes a node; gives the reason when it cannot be written.
   private mutating func write(_ node: Node) throws -> String? {
     let before = absorbed
     do {
       guard let rule = TFLiteWriting.table[node.qualifiedOp] else { throw Unwritten(reason: "") }
+      // What has known types has been checked.
+      for output in node.outputs where !output.isEmpty { _ = try type(output) }
+      try requireKernel(node)
       try locating(node.place) { try rule(&self, node) }
       return nil
     } catch let error as Unwritten {
@@ -44,6 +53,33 @@ extension WritingContext {
       absorbed = before
       bindPlaceholders(node)
       return error.what
+    }
+  }
+
+  /// Operators for which LiteRT has kernels for floats only.
+  private static let floatOperators: Set<String> = [
+    "Abs", "Exp", "Log", "Pow", "ReduceL1", "ReduceL2", "ReduceLogSum", "Relu", "Sign", "Sqrt",
+  ]
+  /// Operators with kernels for small integers as they are stored, beside those that move values.
+  private static let integerOperators: Set<String> = [
+    "ArgMax", "ArgMin", "Cast", "DequantizeLinear", "Dropout", "Identity", "QuantizeLinear",
+    "Shape",
+    "Where",
+  ]
+
+  /// Refuses element types that LiteRT has no kernels for.
+  private func requireKernel(_ node: Node) throws {
+    let types = node.inputs.compactMap { shapes.types[$0]?.elementType }
+    let small = types.first { [.int8, .uint8, .int16].contains($0) }
+    let takesSmall =
+      QuantizedValues.movers.contains(node.op) || Self.integerOperators.contains(node.op)
+    if let small, !takesSmall { throw GraftError(.unsupported, "values of type \(small)") }
+    let needsFloats = Self.floatOperators.contains(node.op)
+    if needsFloats, let other = types.first(where: { $0 != .float32 }) {
+      throw GraftError(.unsupported, "values of type \(other)")
+    }
+    if node.op.hasPrefix("Arg"), types.first == .int64 {
+      throw GraftError(.unsupported, "values of type int64")
     }
   }
 
@@ -76,7 +112,7 @@ extension WritingContext {
 struct QuantizedValues {
   private(set) var quantizations: [String: TFLiteQuantization] = [:]
 
-  private static let movers: Set<String> = [
+  static let movers: Set<String> = [
     "Reshape", "Transpose", "Concat", "Split", "Slice", "Gather", "GatherND", "Squeeze",
     "Unsqueeze", "Flatten", "MaxPool", "Pad", "Identity", "Expand", "Tile", "Resize",
     "DepthToSpace", "SpaceToDepth",
@@ -126,7 +162,7 @@ struct QuantizedValues {
       zeroPoints = given
     }
     let rank = shapes.types[node.inputs[0]]?.shape.rank ?? 1
-    let axis = (try? node.int("axis", default: 1)) ?? 1
+    let axis = scales.count == 1 ? 0 : (try? node.int("axis", default: 1)) ?? 1
     return TFLiteQuantization(
       scales: scales, zeroPoints: zeroPoints, axis: axis < 0 ? axis + rank : axis)
   }
