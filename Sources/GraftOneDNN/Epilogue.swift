@@ -91,9 +91,8 @@ struct Activation: Equatable {
     let node = follower.node
     if node.qualifiedOp == "graft.FakeQuantize" {
       let scale = try node.float("scale")
-      let factor = try node.float("factor", default: 1 / scale)
-      let counting = factor == 1 ? [] : [Activation(GRAFT_ELEMENTWISE_LINEAR, factor, 0)]
-      return counting + [
+      return [
+        Activation(GRAFT_ELEMENTWISE_LINEAR, 1 / scale, 0),
         Activation(
           GRAFT_ELEMENTWISE_CLIP, Float(try node.int("lowest")), Float(try node.int("highest"))),
         Activation(GRAFT_ELEMENTWISE_ROUND, 0, 0, scale: scale),

@@ -152,9 +152,9 @@ private let transpositions = [
   PassCase(
     "two values transposed alike", [2, 3],
     [
-      transpose("x", "a"), node("Abs", ["x"], "b"), transpose("b", "c"),
+      transpose("x", "a", [1, 0]), node("Abs", ["x"], "b"), transpose("b", "c", [1, 0]),
       node("Add", ["a", "c"], "y"),
-    ], expected: ["Abs(x) -> b", "Add(x, b) -> y/moved", "Transpose(y/moved) -> y"]),
+    ], expected: ["Abs(x) -> b", "Add(x, b) -> y/moved", "Transpose(y/moved) [1, 0] -> y"]),
   PassCase(
     "a constant that broadcasts", [2, 3, 4],
     [

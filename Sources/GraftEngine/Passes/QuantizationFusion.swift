@@ -2,8 +2,7 @@ import GraftGraph
 import GraftTensor
 
 /// Makes one FakeQuantize of QuantizeLinear and DequantizeLinear with the same parameters, with the
-/// bounds of a Relu or Clip before them. The division by the scale goes into the constants of a
-/// convolution or product before it.
+/// bounds of a Relu or Clip before them.
 package struct QuantizationFusion: GraphPass {
   package let name = "quantization fusion"
 
@@ -11,7 +10,6 @@ package struct QuantizationFusion: GraphPass {
     throws
   {
     let index = GraphIndex(graph)
-    let names = NameSource(avoiding: graph.valueNames)
     var hasChanged = false
     for (position, node) in graph.nodes.enumerated() where node.isDequantization {
       guard let quantization = index.producer(of: node.inputs[0], "QuantizeLinear"),
@@ -26,51 +24,16 @@ package struct QuantizationFusion: GraphPass {
       {
         input = source
       }
-      var attributes: [String: Attribute] = [
-        "scale": .float(parameters.scale), "lowest": .int(bounds.lowest),
-        "highest": .int(bounds.highest),
-      ]
-      if index.readerCount(of: input) == 1, !kept.contains(input),
-        let maker = index.producers[input],
-        let scaled = try Self.divided(graph.nodes[maker], by: parameters.scale, &graph, names)
-      {
-        graph.nodes[maker] = scaled
-        attributes["factor"] = .float(1)
-      }
       graph.nodes[position] = Node(
         "FakeQuantize", domain: graftDomain, name: node.name, inputs: [input],
-        outputs: node.outputs, attributes: attributes)
+        outputs: node.outputs,
+        attributes: [
+          "scale": .float(parameters.scale), "lowest": .int(bounds.lowest),
+          "highest": .int(bounds.highest),
+        ])
       hasChanged = true
     }
     if hasChanged { graph = graph.pruned(to: graph.outputs) }
-  }
-}
-
-extension QuantizationFusion {
-  /// A convolution or product whose result is divided by a scale; nil where its constants cannot be.
-  private static func divided(
-    _ node: Node, by scale: Float, _ graph: inout Graph, _ names: NameSource
-  ) throws -> Node? {
-    guard node.domain.isEmpty, ["Conv", "ConvTranspose", "Gemm", "MatMul"].contains(node.op),
-      (try? node.float("alpha", default: 1)) == 1, (try? node.float("beta", default: 1)) == 1
-    else { return nil }
-    var node = node
-    var constants: [(name: String, tensor: Tensor)] = []
-    for position in 1..<node.inputs.count where !node.inputs[position].isEmpty {
-      guard let constant = graph.initializers[node.inputs[position]],
-        constant.elementType == .float32
-      else { return nil }
-      let name = names.fresh("\(node.inputs[position])/steps")
-      constants.append(
-        (
-          name,
-          try Tensor(
-            constant.values(as: Float.self).map { $0 / scale }, shape: constant.shape)
-        ))
-      node.inputs[position] = name
-    }
-    for (name, tensor) in constants { graph.initializers[name] = tensor }
-    return node
   }
 }
 

@@ -1,13 +1,12 @@
 import GraftGraph
 import GraftTensor
 
-/// y = clamp(round(x * factor), lowest, highest) * scale: what remains of x after QuantizeLinear and
+/// y = clamp(round(x / scale), lowest, highest) * scale: what remains of x after QuantizeLinear and
 /// DequantizeLinear, without the integers between.
 ///
-/// Attributes: `scale`; `factor`, 1 / scale, or 1 where x counts steps of the scale already; `lowest`
-/// and `highest`: the quantised type's bounds less the zero point, at most 65535 from 0. Rounds half
-/// to even; NaN becomes the lowest value. Gradient: dx = dy * factor * scale where x lies between
-/// the bounds, else 0 (straight-through).
+/// Attributes: `scale`; `lowest` and `highest`: the quantised type's bounds less the zero point, at
+/// most 65535 from 0. Divides by multiplying with 1 / scale; rounds half to even; NaN becomes the
+/// lowest value. Gradient: dx = dy where x lies between the bounds, else 0 (straight-through).
 /// Source: Jacob et al., "Quantization and Training of Neural Networks for Efficient
 /// Integer-Arithmetic-Only Inference", 2018.
 struct FakeQuantize: UnaryFunction, DifferentiableFunction {
@@ -16,7 +15,7 @@ struct FakeQuantize: UnaryFunction, DifferentiableFunction {
 
   struct Parameters {
     let scale: Float
-    let factor: Float
+    let inverse: Float
     let lowest: Float
     let highest: Float
   }
@@ -24,14 +23,13 @@ struct FakeQuantize: UnaryFunction, DifferentiableFunction {
   func parameters(_ node: Node) throws -> Parameters {
     let scale = try node.float("scale")
     return Parameters(
-      scale: scale, factor: try node.float("factor", default: 1 / scale),
-      lowest: Float(try node.int("lowest")),
+      scale: scale, inverse: 1 / scale, lowest: Float(try node.int("lowest")),
       highest: Float(try node.int("highest")))
   }
 
   @inline(__always)
   func value<T: FloatingElement>(_ x: T, _ parameters: Parameters) -> T {
-    let steps = x * T(parameters.factor)
+    let steps = x * T(parameters.inverse)
     let (lowest, highest) = (T(parameters.lowest), T(parameters.highest))
     let raised = steps > lowest ? steps : lowest
     let bounded = raised < highest ? raised : highest
@@ -40,9 +38,9 @@ struct FakeQuantize: UnaryFunction, DifferentiableFunction {
 
   @inline(__always)
   func derivative<T: FloatingElement>(_ x: T, _ parameters: Parameters) -> T {
-    let steps = x * T(parameters.factor)
+    let steps = x * T(parameters.inverse)
     return steps >= T(parameters.lowest) && steps <= T(parameters.highest)
-      ? T(parameters.factor) * T(parameters.scale) : 0
+      ? 1 : 0
   }
 
   var samples: [OperatorSample] {
@@ -52,10 +50,6 @@ struct FakeQuantize: UnaryFunction, DifferentiableFunction {
         "uint8", attributes: attributes(scale: 0.1, -128, 127),
         inputs: [.random([3, 50], scale: 9)],
         differentiableInputs: []),
-      OperatorSample(
-        "in steps",
-        attributes: attributes(scale: 0.1, -9, 9).merging(["factor": .float(1)]) { $1 },
-        inputs: [.random([3, 50], scale: 9)], differentiableInputs: []),
       OperatorSample(
         "above 0", attributes: attributes(scale: 0.02, 0, 255),
         inputs: [.random([3, 50], scale: 4)],
