@@ -31,7 +31,6 @@
       "OneHot": "its indices as whole numbers",
       "Resize": resampling, "graft.ResizeGradient": resampling,
       "graft.Attention": "the scores: it runs three operators, and accelerated kernels replace it",
-      "graft.DetectionPostProcess": "the candidates, in the order of their scores",
       "graft.TileGradient": "where the repetitions lie",
     ]
   }()
