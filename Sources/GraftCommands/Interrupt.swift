@@ -15,8 +15,10 @@ final class Interrupt {
 
   /// - Parameter noticed: called when Ctrl-C was pressed, from another thread.
   init(noticed: @escaping @Sendable () -> Void) {
-    let before = signal(SIGINT, SIG_IGN)
+    // A handler, for programs started meanwhile take over what is ignored, but no handler.
+    let before = signal(SIGINT) { _ in }
     guard unsafeBitCast(before, to: Int.self) != unsafeBitCast(SIG_IGN, to: Int.self) else {
+      signal(SIGINT, SIG_IGN)
       source = nil
       return
     }

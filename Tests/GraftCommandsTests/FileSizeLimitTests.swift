@@ -32,15 +32,6 @@ struct FileSizeLimitTests {
     try #require(try limit.run().status == 0)
   }
 
-  /// Waits until something holds, at most for 20 seconds.
-  private func wait(until holds: () throws -> Bool) async throws {
-    let start = ContinuousClock.now
-    while try !holds() {
-      try #require(.now - start < .seconds(20), "it takes too long")
-      try await Task.sleep(for: .milliseconds(5))
-    }
-  }
-
   private func checkpoints() -> [String: Data] {
     let names =
       (try? FileManager.default.contentsOfDirectory(atPath: folder.checkpoints.path)) ?? []
@@ -52,7 +43,6 @@ struct FileSizeLimitTests {
 
   @Test func `training goes on, the user is told, and nothing old is lost`() async throws {
     let program = try RunningProgram(words("run", ["--epochs", "10000000"]))
-    defer { if program.isRunning { program.send(SIGKILL) } }
     try await wait { checkpoints().count >= 3 }
     try limitFiles(of: program, to: "256")
     try await wait { program.messages.contains("File too large") }

@@ -1,7 +1,9 @@
 import Foundation
-import Synchronization
+import GraftTestSupport
 
-/// The program `graft` in a process of its own.
+@testable import GraftMedia
+
+/// The program `graft` in a process of its own. One thread at a time uses it; letting go of it ends it.
 final class RunningProgram {
   /// The program beside the one that runs the tests.
   static let url: URL = {
@@ -12,47 +14,53 @@ final class RunningProgram {
 
   static var isBuilt: Bool { FileManager.default.isExecutableFile(atPath: url.path) }
 
-  private final class Messages: Sendable {
-    let text = Mutex("")
-    let isComplete = Atomic(false)
-  }
-
-  private let process = Process()
-  private let received = Messages()
+  private let child: RunningChild
+  private let results: Channel
+  private let errors: Channel
+  private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+  private var errorText: [UInt8] = []
+  private var status: Int32?
 
   init(_ words: [String]) throws {
-    process.executableURL = Self.url
-    process.arguments = words
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = FileHandle.nullDevice
-    let pipe = Pipe()
-    process.standardError = pipe
-    pipe.fileHandleForReading.readabilityHandler = { [received] handle in
-      let data = handle.availableData
-      if data.isEmpty {
-        handle.readabilityHandler = nil
-        received.isComplete.store(true, ordering: .sequentiallyConsistent)
-      } else {
-        received.text.withLock { $0 += String(decoding: data, as: UTF8.self) }
-      }
+    (child, results, errors) = try ChildProcess.starting.withLock { _ in
+      let (results, errors) = (try Channel(), try Channel())
+      return (try ChildProcess(Self.url.path, words).start(nil, results, errors), results, errors)
     }
-    try process.run()
   }
 
-  var identifier: Int32 { process.processIdentifier }
-  var isRunning: Bool { process.isRunning }
+  deinit {
+    if status == nil { child.end() }
+    buffer.deallocate()
+  }
+
+  var identifier: Int32 { child.identifier }
+
+  /// Takes what it has written until now, so that it never waits for the test.
+  var isRunning: Bool {
+    let hasEnded = status != nil || child.hasEnded
+    while results.isOpen || errors.isOpen {
+      let ready = Channel.wait(results, errors, milliseconds: 0)
+      if ready.first { results.read(into: buffer) { _ in } }
+      if ready.second { errors.read(into: buffer) { errorText.append(contentsOf: $0) } }
+      if !ready.first && !ready.second { break }
+    }
+    return !hasEnded
+  }
+
   /// What it has written to its error output.
-  var messages: String { received.text.withLock { $0 } }
+  var messages: String {
+    _ = isRunning
+    return String(decoding: errorText, as: UTF8.self)
+  }
 
   func send(_ signal: Int32) { kill(identifier, signal) }
 
-  /// How it ended: its exit status, or minus the signal's number.
+  /// How it ended: its exit status, or 128 + the number of the signal that ended it.
   func end() async throws -> Int32 {
-    process.waitUntilExit()
-    while !received.isComplete.load(ordering: .sequentiallyConsistent) {
-      try await Task.sleep(for: .milliseconds(1))
-    }
-    let wasKilled = process.terminationReason == .uncaughtSignal
-    return wasKilled ? -process.terminationStatus : process.terminationStatus
+    try await wait { !isRunning }
+    if let status { return status }
+    let ending = Int32(child.end())
+    status = ending
+    return ending
   }
 }

@@ -49,13 +49,9 @@ struct RunsCommandTests {
     var recorder: RunRecorder? = try begin()
     recorder?.record(epoch(1))
     let watcher = Task { await CommandLineTool.run(["runs", "watch", path], console.console) }
-    while !console.output.contains("epoch 1: loss 1") {
-      try await Task.sleep(for: .milliseconds(5))
-    }
+    try await wait { console.output.contains("epoch 1: loss 1") }
     recorder?.record(epoch(2))
-    while !console.output.contains("epoch 2: loss 0.5") {
-      try await Task.sleep(for: .milliseconds(5))
-    }
+    try await wait { console.output.contains("epoch 2: loss 0.5") }
     recorder?.record(end(.done))
     recorder = nil
     #expect(await watcher.value == 0, "\(console.diagnostics)")

@@ -1,6 +1,7 @@
 import Foundation
 import GraftFormats
 import GraftGraph
+import GraftMedia
 import GraftTensor
 import Testing
 
@@ -25,18 +26,10 @@ package enum Oracle: String, Sendable, CaseIterable {
   }
 
   fileprivate static func run(_ script: String, with python: URL, _ folder: URL) throws {
-    let process = Process()
-    process.executableURL = python
     let script = SharedData.project.appending(path: "scripts/oracle/\(script)")
-    process.arguments = ["-B", script.path, folder.path]
-    let errors = Pipe()
-    process.standardError = errors
-    process.standardOutput = FileHandle.nullDevice
-    try process.run()
-    let text = errors.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else {
-      throw OracleFailure(text: String(decoding: text, as: UTF8.self))
+    let ending = try ChildProcess(python.path, ["-B", script.path, folder.path]).run()
+    guard ending.status == 0 else {
+      throw OracleFailure(text: ending.messages.joined(separator: "\n"))
     }
   }
 
