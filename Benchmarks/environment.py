@@ -41,8 +41,11 @@ def training_python() -> Path:
 
 
 def litert_python() -> Path:
-    """LiteRT's interpreter."""
-    return _environment("litert", "3.11", [HERE / "requirements-litert.txt"])
+    """The environment of the tests' oracle for TensorFlow Lite."""
+    python = CACHE / "oracle/litert/bin/python"
+    if not python.exists():
+        raise Missing("no LiteRT: scripts/oracle-environment could not install it")
+    return python
 
 
 def torch_python() -> Path:

@@ -127,6 +127,27 @@ struct DequantizedGraphTests {
     #expect(values.contains { $0.truncatingRemainder(dividingBy: 2) != 0 })
   }
 
+  @Test func `an input in integers takes real numbers`() throws {
+    let graph = try Graph(
+      inputs: [Feature(name: "x", type: .tensor(.uint8, shape: nil))],
+      outputs: [Feature(name: "y", type: .unknown)],
+      nodes: [
+        Node("Reshape", inputs: ["x", "shape"], outputs: ["r"]),
+        Node("DequantizeLinear", inputs: ["r", "scale", "zero"], outputs: ["a"]),
+        Node("Neg", inputs: ["a"], outputs: ["y"]),
+      ],
+      initializers: OrderedTable([
+        ("scale", try Tensor(scalar: 0.5 as Float)), ("zero", try Tensor(scalar: 10 as UInt8)),
+        ("shape", try Tensor([4, 3] as [Int64])),
+      ])
+    ).dequantized()
+    #expect(graph.inputs.first?.type == .tensor(.float32, shape: nil))
+    #expect(graph.nodes.map(\.op) == ["Reshape", "Neg"])
+    let output = try Plan(graph, registry: .standard).run(["x": x()])["y"]
+    let expected = try x().values(as: Float.self).map { -$0 }
+    #expect(try output?.values(as: Float.self) == expected)
+  }
+
   @Test func `gradients pass where values are within the range`() throws {
     let graph = try graph().dequantized()
     let (backward, gradients) = try graph.differentiated(

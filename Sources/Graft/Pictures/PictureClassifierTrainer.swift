@@ -84,7 +84,9 @@ public struct PictureClassifierTrainer: Sendable {
         fix: "Set its 'picturePreprocessing'")
     }
     try self.init(
-      folder.pictureExamples(input: ImageEncoder.input, preprocessing: preprocessing),
+      folder.pictureExamples(
+        input: options.trunk?.inputs.first?.name ?? ImageEncoder.input,
+        preprocessing: preprocessing),
       options: options)
   }
 

@@ -38,7 +38,7 @@ struct PictureInput: Sendable {
 
   /// What the task library does: both sides scaled on their own, (value - 127.5) / 127.5 where the
   /// model does not say anything else.
-  private static func standard(_ shape: PictureShape, _ normalization: FeatureNormalization?) throws
+  static func standard(_ shape: PictureShape, _ normalization: FeatureNormalization?) throws
     -> PicturePreprocessing
   {
     guard let width = shape.width, let height = shape.height else {
@@ -48,6 +48,7 @@ struct PictureInput: Sendable {
     }
     var preprocessing = PicturePreprocessing(width: width, height: height, fit: .stretch)
     preprocessing.filter = .plainBilinear
+    preprocessing.layout = shape.isChannelsLast ? .channelsLast : .channelsFirst
     preprocessing.scale = 1
     let normalization = normalization ?? FeatureNormalization(mean: [127.5], deviation: [127.5])
     preprocessing.mean = normalization.forThree(normalization.mean)

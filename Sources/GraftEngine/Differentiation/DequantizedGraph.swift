@@ -14,7 +14,7 @@ extension Graph {
   ///   with a constant or Transpose only becomes a float32 initializer of the same name.
   /// - QuantizeLinear and DequantizeLinear in a row become a Clip to the range of the integers: what
   ///   lies between passes unchanged, so that gradients do too (straight-through).
-  /// - An output in quantised integers is given in real numbers instead.
+  /// - Inputs and outputs in quantised integers are real numbers instead.
   ///
   /// Source: Jacob et al., "Quantization and Training of Neural Networks for Efficient
   /// Integer-Arithmetic-Only Inference", 2018.
@@ -23,6 +23,7 @@ extension Graph {
     graph.returnRealNumbers()
     try DequantizationMotion().apply(
       to: &graph, keeping: Set(graph.outputs.map(\.name)), registry: .standard)
+    graph.takeRealNumbers()
     graph.unfoldWeights()
     graph.clampPairs()
     return graph.pruned(to: graph.outputs)
@@ -45,6 +46,34 @@ extension Graph {
           "DequantizeLinear", inputs: [integers] + quantization.inputs.dropFirst(),
           outputs: [name]))
       outputs[output] = outputs[output].asFloat32
+    }
+  }
+
+  /// Lets inputs that are only dequantised be real numbers.
+  private mutating func takeRealNumbers() {
+    var sources: [String: String] = [:]
+    for input in inputs.indices where initializers[inputs[input].name] == nil {
+      let name = inputs[input].name
+      let readers = nodes.filter { $0.reads.contains(name) }
+      guard !readers.isEmpty, !outputs.contains(where: { $0.name == name }),
+        readers.allSatisfy({
+          $0.isDequantization && $0.inputs[0] == name
+            && QuantizationParameters($0, initializers) != nil
+        })
+      else { continue }
+      for reader in readers { sources[reader.outputs[0]] = name }
+      inputs[input] = inputs[input].asFloat32
+    }
+    guard !sources.isEmpty else { return }
+    let kept = Set(outputs.map(\.name))
+    nodes = nodes.compactMap { node in
+      if let output = node.outputs.first, let source = sources[output] {
+        return kept.contains(output)
+          ? Node("Identity", inputs: [source], outputs: [output]) : nil
+      }
+      var node = node
+      node.inputs = node.inputs.map { sources[$0] ?? $0 }
+      return node
     }
   }
 
@@ -134,6 +163,7 @@ extension Feature {
     guard case .tensor(_, let shape) = type else { return self }
     var feature = self
     feature.type = .tensor(.float32, shape: shape)
+    feature.quantization = nil
     return feature
   }
 }

@@ -9,8 +9,8 @@ extension Model {
   /// nothing is quantised.
   ///
   /// Weights in integers become float32 parameters of the same names. Activations that were rounded to
-  /// integers are only limited to the range that those had, so gradients pass. Outputs in quantised
-  /// integers are given in real numbers.
+  /// integers are only limited to the range that those had, so gradients pass. Inputs and outputs in
+  /// quantised integers are real numbers instead.
   public func dequantized() throws -> Model {
     guard isQuantized else { return self }
     var model = self

@@ -46,28 +46,20 @@ extension FixedPointAddition {
 
 /// What a sum of two scaled integers needs.
 private struct ScaledPair {
-  let a: FixedPointQuantization
-  let b: FixedPointQuantization
-  let outputZeroPoint: Int32
-  let range: FixedPointRange
+  let pair: FixedPointPair
   let left: Int32
   let factorA: FixedPointMultiplier
-  /// Negative for a difference.
   let factorB: FixedPointMultiplier
   let factor: FixedPointMultiplier
   let isDifference: Bool
 
   init(_ node: Node, _ type: ElementType, isDifference: Bool) throws {
-    a = try FixedPointQuantization(node, "a", type)
-    b = try FixedPointQuantization(node, "b", type)
-    let y = try FixedPointQuantization(node, "y", type)
-    outputZeroPoint = y.zeroPoint
-    range = try FixedPointRange(node, type)
+    pair = try FixedPointPair(node, type)
     left = type == .int16 ? 15 : 20
-    let twice = 2 * Double(max(a.scale, b.scale))
-    factorA = FixedPointMultiplier(Double(a.scale) / twice)
-    factorB = FixedPointMultiplier(Double(b.scale) / twice)
-    factor = FixedPointMultiplier(twice / Double(Float(1 << left) * y.scale))
+    let twice = 2 * Double(max(pair.a.scale, pair.b.scale))
+    factorA = FixedPointMultiplier(Double(pair.a.scale) / twice)
+    factorB = FixedPointMultiplier(Double(pair.b.scale) / twice)
+    factor = FixedPointMultiplier(twice / Double(Float(1 << left) * pair.y.scale))
     self.isDifference = isDifference
   }
 }
@@ -77,10 +69,10 @@ private struct ScaledSum<T: FixedPointElement>: PairFunction {
 
   @inline(__always)
   func callAsFunction(_ a: T, _ b: T) -> T {
-    let first = pair.factorA((Int32(truncatingIfNeeded: a) &- pair.a.zeroPoint) &<< pair.left)
-    let second = pair.factorB((Int32(truncatingIfNeeded: b) &- pair.b.zeroPoint) &<< pair.left)
-    let sum = pair.isDifference ? first &- second : first &+ second
-    return T(pair.factor(sum) &+ pair.outputZeroPoint, in: pair.range)
+    let first = pair.factorA(pair.pair.a.centered(a) &<< pair.left)
+    let second = pair.factorB(pair.pair.b.centered(b) &<< pair.left)
+    return pair.pair.output(
+      pair.factor(pair.isDifference ? first &- second : first &+ second))
   }
 }
 

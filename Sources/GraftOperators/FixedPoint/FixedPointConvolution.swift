@@ -10,50 +10,11 @@ import GraftTensor
 /// of `FixedPointSums`, `group` (1) and those of `WindowAttributes`. Sums of 32 bits, for int16 of
 /// 64 (of 32 with an int32 bias). No gradient. Source: TensorFlow Lite's CONV_2D and
 /// FULLY_CONNECTED, reference kernels.
-struct FixedPointConvolution: FixedPointOperator {
+struct FixedPointConvolution: FixedPointConvolving {
   let name = "FixedPointConvolution"
-  let inputCount = 2...3
-
-  func outputTypes(_ context: TypeContext) throws -> [TensorType] {
-    try context.requireRank(0, 4...4)
-    try context.requireRank(1, 4...4)
-    let geometry = try Geometry(context.node, try context.shape(0), try context.shape(1))
-    let channels = geometry.groups * geometry.outputChannels
-    try FixedPointSums.checkTypes(context, channels: channels)
-    let type = try context.input(0).elementType
-    _ = try FixedPointSums(
-      context.node, input: type, weights: try context.input(1).elementType, channels: channels)
-    return [TensorType(type, geometry.outputShape)]
-  }
-
-  func run<T: FixedPointElement>(_ type: T.Type, _ context: KernelContext) throws {
-    if try context.hasWideSums() {
-      try run(type, Int64.self, context)
-    } else {
-      try run(type, Int32.self, context)
-    }
-  }
-
-  private func run<T: FixedPointElement, S: FixedPointSum>(
-    _ type: T.Type, _ sum: S.Type, _ context: KernelContext
-  ) throws {
-    let geometry = try context.kept {
-      try Geometry(context.node, try context.input(0).shape, try context.input(1).shape)
-    }
-    let sums = try context.kept {
-      try FixedPointSums(
-        context.node, input: T.elementType, weights: try context.input(1).elementType,
-        channels: geometry.groups * geometry.outputChannels)
-    }
-    let y = try context.output(0, as: type)
-    try context.withOperands(sums, type, sum) { operands in
-      let pass = Pass<T, S>(geometry: geometry, operands: operands, y: y)
-      context.parallel(geometry.rows, cost: geometry.rowCost) { pass.run($0) }
-    }
-  }
 
   /// Sizes of a convolution of channels-last pictures.
-  struct Geometry {
+  struct Geometry: FixedPointConvolutionGeometry {
     let batch: Int
     let groups: Int
     /// Channels of the input, and those in one group of the output.
@@ -75,16 +36,22 @@ struct FixedPointConvolution: FixedPointOperator {
         over: [input[1], input[2]])
     }
 
-    var outputShape: Shape {
-      Shape([batch] + window.outputDimensions + [groups * outputChannels])
-    }
+    var channels: Int { groups * outputChannels }
+    var outputShape: Shape { Shape([batch] + window.outputDimensions + [channels]) }
     /// Rows of the output in all pictures.
     var rows: Int { batch * window.height.output }
     var groupChannels: Int { inputChannels / groups }
     /// Numbers that one output is a sum of.
     var patchCount: Int { window.tapCount * groupChannels }
     var rowCost: Int {
-      window.width.output * groups * outputChannels * (patchCount / 8 + 8)
+      window.width.output * channels * (patchCount / 8 + 8)
+    }
+
+    func run<T: FixedPointElement, S: FixedPointSum>(
+      _ operands: FixedPointOperands<S>, _ y: UnsafeMutablePointer<T>, _ context: KernelContext
+    ) {
+      let pass = Pass(geometry: self, operands: operands, y: y)
+      context.parallel(rows, cost: rowCost) { pass.run($0) }
     }
   }
 
@@ -144,7 +111,7 @@ struct FixedPointConvolution: FixedPointOperator {
       _ patches: UnsafePointer<Int16>, _ count: Int, _ group: Int, _ position: Int
     ) {
       let size = geometry.patchCount
-      let width = geometry.groups * geometry.outputChannels
+      let width = geometry.channels
       for channel in group * geometry.outputChannels..<(group + 1) * geometry.outputChannels {
         let row = operands.weights + channel * size
         for i in 0..<count {

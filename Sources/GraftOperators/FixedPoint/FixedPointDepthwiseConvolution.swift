@@ -8,52 +8,13 @@ import GraftTensor
 /// Shapes: X [N, H, W, C], W [1, KH, KW, M] with M a multiple of C, B [M] -> Y [N, H', W', M].
 /// Types, scaling, attributes and sums: as in `FixedPointConvolution`, without `group`. No
 /// gradient. Source: TensorFlow Lite's DEPTHWISE_CONV_2D, reference kernel.
-struct FixedPointDepthwiseConvolution: FixedPointOperator {
+struct FixedPointDepthwiseConvolution: FixedPointConvolving {
   let name = "FixedPointDepthwiseConvolution"
-  let inputCount = 2...3
 
-  func outputTypes(_ context: TypeContext) throws -> [TensorType] {
-    try context.requireRank(0, 4...4)
-    try context.requireRank(1, 4...4)
-    let geometry = try Geometry(context.node, try context.shape(0), try context.shape(1))
-    try FixedPointSums.checkTypes(context, channels: geometry.outputChannels)
-    let type = try context.input(0).elementType
-    _ = try FixedPointSums(
-      context.node, input: type, weights: try context.input(1).elementType,
-      channels: geometry.outputChannels)
-    return [TensorType(type, geometry.outputShape)]
-  }
-
-  func run<T: FixedPointElement>(_ type: T.Type, _ context: KernelContext) throws {
-    if try context.hasWideSums() {
-      try run(type, Int64.self, context)
-    } else {
-      try run(type, Int32.self, context)
-    }
-  }
-
-  private func run<T: FixedPointElement, S: FixedPointSum>(
-    _ type: T.Type, _ sum: S.Type, _ context: KernelContext
-  ) throws {
-    let geometry = try context.kept {
-      try Geometry(context.node, try context.input(0).shape, try context.input(1).shape)
-    }
-    let sums = try context.kept {
-      try FixedPointSums(
-        context.node, input: T.elementType, weights: try context.input(1).elementType,
-        channels: geometry.outputChannels)
-    }
-    let y = try context.output(0, as: type)
-    try context.withOperands(sums, type, sum) { operands in
-      let pass = Pass<T, S>(geometry: geometry, operands: operands, y: y)
-      context.parallel(geometry.rows, cost: geometry.rowCost) { pass.run($0) }
-    }
-  }
-
-  private struct Geometry {
+  struct Geometry: FixedPointConvolutionGeometry {
     let batch: Int
     let inputChannels: Int
-    let outputChannels: Int
+    let channels: Int
     let window: SlidingWindow
 
     init(_ node: Node, _ input: Shape, _ weights: Shape) throws {
@@ -65,16 +26,23 @@ struct FixedPointDepthwiseConvolution: FixedPointOperator {
       }
       batch = input[0]
       inputChannels = input[3]
-      outputChannels = weights[3]
+      channels = weights[3]
       window = try WindowAttributes(node, kernel: [weights[1], weights[2]]).window(
         over: [input[1], input[2]])
     }
 
-    var outputShape: Shape { Shape([batch] + window.outputDimensions + [outputChannels]) }
+    var outputShape: Shape { Shape([batch] + window.outputDimensions + [channels]) }
     var rows: Int { batch * window.height.output }
-    var rowCost: Int { window.width.output * outputChannels * (window.tapCount + 4) }
+    var rowCost: Int { window.width.output * channels * (window.tapCount + 4) }
     /// Output channels that read one input channel.
-    var multiple: Int { outputChannels / inputChannels }
+    var multiple: Int { channels / inputChannels }
+
+    func run<T: FixedPointElement, S: FixedPointSum>(
+      _ operands: FixedPointOperands<S>, _ y: UnsafeMutablePointer<T>, _ context: KernelContext
+    ) {
+      let pass = Pass(geometry: self, operands: operands, y: y)
+      context.parallel(rows, cost: rowCost) { pass.run($0) }
+    }
   }
 
   private struct Pass<T: FixedPointElement, S: FixedPointSum> {
@@ -83,7 +51,7 @@ struct FixedPointDepthwiseConvolution: FixedPointOperator {
     let y: UnsafeMutablePointer<T>
 
     func run(_ rows: Range<Int>) {
-      let channels = geometry.outputChannels
+      let channels = geometry.channels
       let width = geometry.window.width
       withThreadScratch(channels, of: S.self) { totals in
         for row in rows {
@@ -111,7 +79,7 @@ struct FixedPointDepthwiseConvolution: FixedPointOperator {
           let position = (image * height.input + iy) * width.input + ix
           add(
             totals, operands.x + position * geometry.inputChannels,
-            operands.weights + (ky * width.kernel + kx) * geometry.outputChannels)
+            operands.weights + (ky * width.kernel + kx) * geometry.channels)
         }
       }
     }
@@ -122,7 +90,7 @@ struct FixedPointDepthwiseConvolution: FixedPointOperator {
     ) {
       let multiple = geometry.multiple
       guard multiple > 1 else {
-        for i in 0..<geometry.outputChannels {
+        for i in 0..<geometry.channels {
           totals[i] &+= S(truncatingIfNeeded: Int32(x[i]) &* Int32(w[i]))
         }
         return

@@ -36,10 +36,11 @@ struct FixedPointMatMul: FixedPointOperator {
     let scaling = try context.kept { try Scaling(context.node, T.elementType) }
     let b = try context.input(1, as: type)
     let y = try context.output(0, as: type)
-    try context.withCentered(0, as: type, zeroPoint: scaling.zeroPointA) { a in
+    try context.withCentered(0, as: type, zeroPoint: scaling.pair.a.zeroPoint) { a in
       try context.withScratch(try context.input(1).elementCount, of: Int16.self) { columns in
         sizes.turn(
-          b, count: try context.input(1).elementCount, zeroPoint: scaling.zeroPointB, into: columns)
+          b, count: try context.input(1).elementCount, zeroPoint: scaling.pair.b.zeroPoint,
+          into: columns)
         context.parallel(sizes.rows, cost: sizes.columns * (sizes.inner / 8 + 8)) { range in
           for row in range {
             let (matrix, line) = row.quotientAndRemainder(dividingBy: sizes.height)
@@ -48,8 +49,8 @@ struct FixedPointMatMul: FixedPointOperator {
             let right = columns + places.b * sizes.columns * sizes.inner
             for column in 0..<sizes.columns {
               let total = S.dot(left, right + column * sizes.inner, sizes.inner)
-              y[row * sizes.columns + column] = T(
-                total.scaled(by: scaling.factor) &+ scaling.outputZeroPoint, in: scaling.range)
+              y[row * sizes.columns + column] = scaling.pair.output(
+                total.scaled(by: scaling.factor))
             }
           }
         }
@@ -58,19 +59,13 @@ struct FixedPointMatMul: FixedPointOperator {
   }
 
   private struct Scaling {
-    let zeroPointA: Int32
-    let zeroPointB: Int32
-    let outputZeroPoint: Int32
-    let range: FixedPointRange
+    let pair: FixedPointPair
     let factor: FixedPointMultiplier
 
     init(_ node: Node, _ type: ElementType) throws {
-      let a = try FixedPointQuantization(node, "a", type)
-      let b = try FixedPointQuantization(node, "b", type)
-      let y = try FixedPointQuantization(node, "y", type)
-      (zeroPointA, zeroPointB, outputZeroPoint) = (a.zeroPoint, b.zeroPoint, y.zeroPoint)
-      range = try FixedPointRange(node, type)
-      factor = FixedPointMultiplier(Double(a.scale * b.scale) / Double(y.scale))
+      pair = try FixedPointPair(node, type)
+      factor = FixedPointMultiplier(
+        Double(pair.a.scale * pair.b.scale) / Double(pair.y.scale))
     }
   }
 

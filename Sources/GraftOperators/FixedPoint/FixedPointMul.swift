@@ -26,19 +26,12 @@ struct FixedPointMul: FixedPointOperator {
   }
 
   private struct Factors {
-    let zeroPointA: Int32
-    let zeroPointB: Int32
-    let outputZeroPoint: Int32
-    let range: FixedPointRange
+    let pair: FixedPointPair
     let factor: FixedPointMultiplier
 
     init(_ node: Node, _ type: ElementType) throws {
-      let a = try FixedPointQuantization(node, "a", type)
-      let b = try FixedPointQuantization(node, "b", type)
-      let y = try FixedPointQuantization(node, "y", type)
-      (zeroPointA, zeroPointB, outputZeroPoint) = (a.zeroPoint, b.zeroPoint, y.zeroPoint)
-      range = try FixedPointRange(node, type)
-      factor = FixedPointMultiplier(Double(a.scale * b.scale / y.scale))
+      pair = try FixedPointPair(node, type)
+      factor = FixedPointMultiplier(Double(pair.a.scale * pair.b.scale / pair.y.scale))
     }
   }
 
@@ -47,9 +40,8 @@ struct FixedPointMul: FixedPointOperator {
 
     @inline(__always)
     func callAsFunction(_ a: T, _ b: T) -> T {
-      let first = Int32(truncatingIfNeeded: a) &- factors.zeroPointA
-      let second = Int32(truncatingIfNeeded: b) &- factors.zeroPointB
-      return T(factors.factor(first &* second) &+ factors.outputZeroPoint, in: factors.range)
+      let pair = factors.pair
+      return pair.output(factors.factor(pair.a.centered(a) &* pair.b.centered(b)))
     }
   }
 

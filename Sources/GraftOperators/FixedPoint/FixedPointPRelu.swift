@@ -27,21 +27,14 @@ struct FixedPointPRelu: FixedPointOperator {
   }
 
   private struct Factors {
-    let zeroPointX: Int32
-    let zeroPointSlope: Int32
-    let outputZeroPoint: Int32
-    let range: FixedPointRange
+    let pair: FixedPointPair
     let positive: FixedPointMultiplier
     let negative: FixedPointMultiplier
 
     init(_ node: Node, _ type: ElementType) throws {
-      let x = try FixedPointQuantization(node, "a", type)
-      let slope = try FixedPointQuantization(node, "b", type)
-      let y = try FixedPointQuantization(node, "y", type)
-      (zeroPointX, zeroPointSlope, outputZeroPoint) = (x.zeroPoint, slope.zeroPoint, y.zeroPoint)
-      range = try FixedPointRange(node, type)
-      positive = FixedPointMultiplier(Double(x.scale / y.scale))
-      negative = FixedPointMultiplier(Double(x.scale * slope.scale / y.scale))
+      pair = try FixedPointPair(node, type)
+      positive = FixedPointMultiplier(Double(pair.a.scale / pair.y.scale))
+      negative = FixedPointMultiplier(Double(pair.a.scale * pair.b.scale / pair.y.scale))
     }
   }
 
@@ -50,10 +43,10 @@ struct FixedPointPRelu: FixedPointOperator {
 
     @inline(__always)
     func callAsFunction(_ a: T, _ b: T) -> T {
-      let x = Int32(truncatingIfNeeded: a) &- factors.zeroPointX
-      let slope = Int32(truncatingIfNeeded: b) &- factors.zeroPointSlope
-      let value = x >= 0 ? factors.positive(x) : factors.negative(x &* slope)
-      return T(value &+ factors.outputZeroPoint, in: factors.range)
+      let pair = factors.pair
+      let x = pair.a.centered(a)
+      return pair.output(
+        x >= 0 ? factors.positive(x) : factors.negative(x &* pair.b.centered(b)))
     }
   }
 

@@ -27,25 +27,18 @@ struct FixedPointSquaredDifference: FixedPointOperator {
 
   private struct Factors {
     static let left: Int32 = 7
-    let zeroPointA: Int32
-    let zeroPointB: Int32
-    let outputZeroPoint: Int32
-    let range: FixedPointRange
+    let pair: FixedPointPair
     let factorA: FixedPointMultiplier
     let factorB: FixedPointMultiplier
     let factor: FixedPointMultiplier
 
     init(_ node: Node, _ type: ElementType) throws {
-      let a = try FixedPointQuantization(node, "a", type)
-      let b = try FixedPointQuantization(node, "b", type)
-      let y = try FixedPointQuantization(node, "y", type)
-      (zeroPointA, zeroPointB, outputZeroPoint) = (a.zeroPoint, b.zeroPoint, y.zeroPoint)
-      range = try FixedPointRange(node, type)
-      let twice = 2 * Double(max(a.scale, b.scale))
-      factorA = FixedPointMultiplier(Double(a.scale) / twice)
-      factorB = FixedPointMultiplier(Double(b.scale) / twice)
+      pair = try FixedPointPair(node, type)
+      let twice = 2 * Double(max(pair.a.scale, pair.b.scale))
+      factorA = FixedPointMultiplier(Double(pair.a.scale) / twice)
+      factorB = FixedPointMultiplier(Double(pair.b.scale) / twice)
       factor = FixedPointMultiplier(
-        twice * twice / Double(Float(1 << (2 * Self.left)) * y.scale))
+        twice * twice / Double(Float(1 << (2 * Self.left)) * pair.y.scale))
     }
   }
 
@@ -54,12 +47,11 @@ struct FixedPointSquaredDifference: FixedPointOperator {
 
     @inline(__always)
     func callAsFunction(_ a: T, _ b: T) -> T {
-      let first = Int32(truncatingIfNeeded: a) &- factors.zeroPointA
-      let second = Int32(truncatingIfNeeded: b) &- factors.zeroPointB
+      let pair = factors.pair
       let difference =
-        factors.factorA(first &<< Factors.left) &- factors.factorB(second &<< Factors.left)
-      return T(
-        factors.factor(difference &* difference) &+ factors.outputZeroPoint, in: factors.range)
+        factors.factorA(pair.a.centered(a) &<< Factors.left)
+        &- factors.factorB(pair.b.centered(b) &<< Factors.left)
+      return pair.output(factors.factor(difference &* difference))
     }
   }
 

@@ -10,55 +10,10 @@ import GraftTensor
 /// in `FixedPointConvolution`. Attributes: those of `FixedPointSums`, `output_shape` (height and
 /// width), `strides` (1), `pads` (0; those of the convolution, beginnings count only). No gradient.
 /// Source: TensorFlow Lite's TRANSPOSE_CONV, reference kernel.
-struct FixedPointTransposedConvolution: FixedPointOperator {
+struct FixedPointTransposedConvolution: FixedPointConvolving {
   let name = "FixedPointTransposedConvolution"
-  let inputCount = 2...3
 
-  func outputTypes(_ context: TypeContext) throws -> [TensorType] {
-    try context.requireRank(0, 4...4)
-    try context.requireRank(1, 4...4)
-    let geometry = try Geometry(context.node, try context.shape(0), try context.shape(1))
-    try FixedPointSums.checkTypes(context, channels: geometry.channels)
-    let type = try context.input(0).elementType
-    _ = try FixedPointSums(
-      context.node, input: type, weights: try context.input(1).elementType,
-      channels: geometry.channels)
-    return [TensorType(type, geometry.outputShape)]
-  }
-
-  func run<T: FixedPointElement>(_ type: T.Type, _ context: KernelContext) throws {
-    if try context.hasWideSums() {
-      try run(type, Int64.self, context)
-    } else {
-      try run(type, Int32.self, context)
-    }
-  }
-
-  private func run<T: FixedPointElement, S: FixedPointSum>(
-    _ type: T.Type, _ sum: S.Type, _ context: KernelContext
-  ) throws {
-    let geometry = try context.kept {
-      try Geometry(context.node, try context.input(0).shape, try context.input(1).shape)
-    }
-    let sums = try context.kept {
-      try FixedPointSums(
-        context.node, input: T.elementType, weights: try context.input(1).elementType,
-        channels: geometry.channels)
-    }
-    let y = try context.output(0, as: type)
-    try context.withOperands(sums, type, sum) { operands in
-      context.parallel(geometry.outputPositions, cost: geometry.positionCost) { range in
-        for position in range {
-          for channel in 0..<geometry.channels {
-            let total = geometry.sum(operands, position, channel)
-            y[position * geometry.channels + channel] = operands.output(total, channel)
-          }
-        }
-      }
-    }
-  }
-
-  private struct Geometry {
+  struct Geometry: FixedPointConvolutionGeometry {
     let batch: Int
     let inputChannels: Int
     let channels: Int
@@ -89,6 +44,19 @@ struct FixedPointTransposedConvolution: FixedPointOperator {
     var outputShape: Shape { [batch, height.input, width.input, channels] }
     var outputPositions: Int { batch * height.input * width.input }
     var positionCost: Int { channels * height.kernel * width.kernel * inputChannels }
+
+    func run<T: FixedPointElement, S: FixedPointSum>(
+      _ operands: FixedPointOperands<S>, _ y: UnsafeMutablePointer<T>, _ context: KernelContext
+    ) {
+      context.parallel(outputPositions, cost: positionCost) { range in
+        for position in range {
+          for channel in 0..<channels {
+            let total = sum(operands, position, channel)
+            y[position * channels + channel] = operands.output(total, channel)
+          }
+        }
+      }
+    }
 
     /// The bias and the sum over the taps that meet an output.
     @inline(__always)
