@@ -5,7 +5,12 @@ import Testing
 
 struct InterruptTests {
   @Test func `a program started meanwhile does not ignore Ctrl-C`() throws {
+    let first = Interrupt {}
+    Thread.sleep(forTimeInterval: 0.1)
+    // The second is like the first, which is gone by now.
+    withExtendedLifetime(first) {}
     let interrupt = Interrupt {}
+    Thread.sleep(forTimeInterval: 0.1)
     let pipe = Pipe()
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/bin/cat")
