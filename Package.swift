@@ -24,7 +24,7 @@ let portable = [
   Module(layer: 0, name: "CGraftMatrix", uses: []),
   Module(
     layer: 4, name: "GraftMatrix",
-    uses: ["CGraftMatrix", "GraftDiagnostics", "GraftTensor", "GraftGraph"]),
+    uses: ["CGraftMatrix", "GraftDiagnostics", "GraftTensor", "GraftGraph", "GraftOperators"]),
   Module(
     layer: 4, name: "GraftEngine",
     uses: ["GraftDiagnostics", "GraftTensor", "GraftGraph", "GraftOperators"]),

@@ -1,4 +1,5 @@
 // What the kernels are compiled for; the rest of the program is for any processor.
+#pragma once
 #if defined(__x86_64__)
 #include <immintrin.h>
 #define AVX2 __attribute__((target("avx2,fma")))

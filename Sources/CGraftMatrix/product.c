@@ -1,5 +1,6 @@
 #include "graft_matrix.h"
 #include "avx2.h"
+#include "functions.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -10,27 +11,29 @@ int64_t graft_matrix_packed_count(int64_t inner, int64_t columns) {
 }
 
 void graft_matrix_pack(
-  const float *matrix, int64_t inner, int64_t columns, int64_t row_step, int64_t column_step,
-  int64_t first, int64_t end, float *packed) {
+  const float *matrix, const graft_matrix_source *source, int64_t first, int64_t end,
+  float *packed) {
+  const int64_t inner = source->inner, step = source->column_step;
   // Columns side by side are copied row by row; columns of their own in tiles that stay in the cache.
-  const int64_t tile = column_step == 1 ? inner : 64;
+  const int64_t tile = step == 1 ? inner : 64;
   for (int64_t panel = first; panel < end; panel++) {
     const int64_t start = panel * GRAFT_MATRIX_PANEL;
-    const int64_t left = columns - start;
+    const int64_t left = source->columns - start;
     const int64_t width = left < GRAFT_MATRIX_PANEL ? left : GRAFT_MATRIX_PANEL;
-    const float *source = matrix + start * column_step;
+    const float *columns = matrix + start * step;
     float *target = packed + start * inner;
     for (int64_t begin = 0; begin < inner; begin += tile) {
       const int64_t stop = begin + tile < inner ? begin + tile : inner;
       for (int64_t row = begin; row < stop; row++) {
         float *line = target + row * GRAFT_MATRIX_PANEL;
-        const float *numbers = source + row * row_step;
-        if (width == GRAFT_MATRIX_PANEL && column_step == 1) {
+        const float *numbers = columns + row % source->period * source->row_step
+          + row / source->period * source->period_step;
+        if (width == GRAFT_MATRIX_PANEL && step == 1) {
           for (int64_t column = 0; column < GRAFT_MATRIX_PANEL; column++)
             line[column] = numbers[column];
         } else {
           for (int64_t column = 0; column < GRAFT_MATRIX_PANEL; column++)
-            line[column] = column < width ? numbers[column * column_step] : 0;
+            line[column] = column < width ? numbers[column * step] : 0;
         }
       }
     }
@@ -128,6 +131,26 @@ AVX2_INLINE void multiply_tile(
   }
 }
 
+/// Gelu in place, for finished rows of one panel.
+AVX2 static void activate_tile(
+  const graft_matrix_product *product, int64_t row, int64_t rows, int64_t panel) {
+  const int64_t column = panel * GRAFT_MATRIX_PANEL;
+  const int64_t left = product->columns - column;
+  const int64_t width = left < GRAFT_MATRIX_PANEL ? left : GRAFT_MATRIX_PANEL;
+  for (int64_t index = row; index < row + rows; index++) {
+    float *line = product->result + index * product->result_step + column;
+    for (int64_t start = 0; start < width; start += 8) {
+      if (width - start >= 8) {
+        _mm256_storeu_ps(line + start, gelu(_mm256_loadu_ps(line + start)));
+      } else {
+        const __m256i mask = mask_of(width - start);
+        const __m256 values = _mm256_maskload_ps(line + start, mask);
+        _mm256_maskstore_ps(line + start, mask, gelu(values));
+      }
+    }
+  }
+}
+
 #define TILE(ROWS) \
   AVX2 static void tile_##ROWS(const struct pass *pass, int64_t row, int64_t panel) { \
     if (pass->product->columns - panel * GRAFT_MATRIX_PANEL < GRAFT_MATRIX_PANEL) \
@@ -163,6 +186,7 @@ void graft_matrix_multiply(
         for (int64_t row = block; row < stop;) {
           const int64_t rows = tile_rows(stop - row);
           tiles[rows](&pass, row, panel);
+          if (product->is_gelu && pass.is_last) activate_tile(product, row, rows, panel);
           row += rows;
         }
     }

@@ -3,7 +3,7 @@ import GraftGraph
 import GraftTensor
 
 /// MatMul and Gemm with what may follow in the same walk: a factor, a bias, a sum with a tensor of the
-/// result's shape, and Relu.
+/// result's shape, and Relu or Gelu.
 struct MatrixProduct {
   private let batch: Int
   private let rows: Int
@@ -16,7 +16,7 @@ struct MatrixProduct {
   private var starts: [(left: Int, right: Int)] = [(0, 0)]
   private let isRightConstant: Bool
   private var factor: Float = 1
-  private var isRectified = false
+  private var activation: Activation?
   private var operands = [PlannedKernel.Operand(0), PlannedKernel.Operand(1)]
   private var bias: Int?
   private var addend: Int?
@@ -74,17 +74,15 @@ struct MatrixProduct {
   /// Takes what follows as far as it goes together.
   private mutating func absorb(_ request: KernelRequest) {
     for (number, follower) in request.followers.enumerated() {
-      guard !isRectified, take(follower, number) else { return }
+      guard activation == nil, take(follower, number) else { return }
       absorbedCount += 1
     }
   }
 
   private mutating func take(_ follower: KernelRequest.Follower, _ number: Int) -> Bool {
     guard follower.node.domain.isEmpty else { return false }
-    if follower.node.op == "Relu" {
-      isRectified = true
-      return true
-    }
+    activation = Activation(follower.node)
+    if activation != nil { return true }
     guard let position = follower.inputs.firstIndex(where: { $0 != nil }),
       let other = follower.inputs[position], other.type.elementType == .float32
     else { return false }
@@ -143,7 +141,7 @@ struct MatrixProduct {
       product.addend = try memory.input(addend)
       product.addend_step = Int64(columns)
     }
-    if isRectified { product.lowest = 0 }
+    activation?.apply(to: &product)
     return product
   }
 
@@ -158,19 +156,7 @@ struct MatrixProduct {
       }
       product.packed = UnsafePointer(scratch)
     }
-    let ready = product
-    // Whole tiles of rows, or panels where there are few of those.
-    let tiles = (rows + Self.tile - 1) / Self.tile
-    if tiles >= 2 * threads {
-      parallelLoop(tiles, threads: threads) { range in
-        let end = min(rows, range.upperBound * Self.tile)
-        ready.fill(rows: range.lowerBound * Self.tile..<end, panels: 0..<right.panelCount)
-      }
-    } else {
-      parallelLoop(right.panelCount, threads: threads) { range in
-        ready.fill(rows: 0..<rows, panels: range)
-      }
-    }
+    product.fill(rows: rows, panels: right.panelCount, threads: threads)
   }
 
   private func runBatch(_ memory: KernelMemory) throws {
@@ -196,7 +182,7 @@ struct MatrixProduct {
   }
 
   /// Rows that the kernel takes at a time.
-  private static let tile = 6
+  static let tile = 6
   /// Multiplications for which it pays to wake other threads.
   private static let smallest = 1 << 18
 }

@@ -3,7 +3,8 @@ import GraftDiagnostics
 import GraftGraph
 import GraftTensor
 
-/// Matrix products and attention in float32 with kernels of our own, on processors with AVX2.
+/// Matrix products, convolutions over one axis and attention in float32 with kernels of our own, on
+/// processors with AVX2.
 ///
 /// An element's bits depend on its row, its column and the inner dimension only: not on how many rows
 /// there are, nor on threads.
@@ -18,7 +19,7 @@ package struct MatrixProvider: KernelProvider {
 
   package func kernel(for request: KernelRequest) throws -> PlannedKernel {
     let node = request.node
-    guard ["MatMul", "Gemm", "graft.Attention"].contains(node.qualifiedOp) else {
+    guard ["MatMul", "Gemm", "Conv", "graft.Attention"].contains(node.qualifiedOp) else {
       throw KernelDeclined("no kernel for \(node.qualifiedOp)")
     }
     let types = request.inputs.compactMap { $0?.type } + request.outputs.compactMap { $0 }
@@ -26,24 +27,22 @@ package struct MatrixProvider: KernelProvider {
       throw KernelDeclined("only float32")
     }
     guard types.allSatisfy({ !$0.shape.contains(0) }) else { throw KernelDeclined("empty") }
-    if node.op == "Attention" { return try Attention(request).kernel }
-    let product = try node.op == "Gemm" ? MatrixProduct(gemm: request) : MatrixProduct(request)
-    return product.kernel
+    switch node.op {
+    case "Attention": return try Attention(request).kernel
+    case "Conv": return try AxisConvolution(request).kernel
+    case "Gemm": return try MatrixProduct(gemm: request).kernel
+    default: return try MatrixProduct(request).kernel
+    }
   }
 
   package func conversion(
     of type: TensorType, from source: (any ValueLayout)?, to target: (any ValueLayout)?
   ) throws -> PlannedKernel {
-    guard source == nil, let layout = target as? PanelLayout else {
-      throw KernelDeclined("it only packs matrices")
-    }
-    return PlannedKernel(
-      name: "matrix panels", operands: [PlannedKernel.Operand(0)], outputLayouts: [layout]
-    ) { memory in
-      let (matrix, panels) = (try memory.input(0), try memory.output(0))
-      parallelLoop(layout.panelCount, threads: memory.threads) { range in
-        layout.pack(matrix, range, into: panels)
-      }
+    switch (source, target) {
+    case (nil, let layout as PanelLayout): return layout.packing
+    case (nil, let layout as ChannelsLast): return layout.filling
+    case (let layout as ChannelsLast, nil): return layout.emptying
+    default: throw KernelDeclined("it only packs matrices and moves channels")
     }
   }
 }
@@ -56,6 +55,9 @@ struct PanelLayout: ValueLayout {
   /// Elements of the row-major value from one row and one column of the matrix to the next.
   let rowStep: Int
   let columnStep: Int
+  /// Rows after which the step is another one, and that step from one period of rows to the next;
+  /// nil when there is one step for all rows.
+  var period: (rows: Int, step: Int)?
 
   var panelCount: Int { (columns + Int(GRAFT_MATRIX_PANEL) - 1) / Int(GRAFT_MATRIX_PANEL) }
   var byteCount: Int { elementCount * MemoryLayout<Float>.stride }
@@ -64,15 +66,31 @@ struct PanelLayout: ValueLayout {
   }
   var isDense: Bool { false }
   var description: String {
-    "f32 \(inner)x\(columns) in panels" + (columnStep == 1 ? "" : " of the transpose")
+    let order =
+      period.map { " of windows of \($0.rows)" } ?? (columnStep == 1 ? "" : " of the transpose")
+    return "f32 \(inner)x\(columns) in panels" + order
   }
 
   func pack(
     _ matrix: UnsafePointer<Float>, _ panels: Range<Int>, into packed: UnsafeMutablePointer<Float>
   ) {
+    let period = period ?? (rows: inner, step: 0)
+    var source = graft_matrix_source(
+      inner: Int64(inner), columns: Int64(columns), row_step: Int64(rowStep),
+      column_step: Int64(columnStep), period: Int64(period.rows), period_step: Int64(period.step))
     graft_matrix_pack(
-      matrix, Int64(inner), Int64(columns), Int64(rowStep), Int64(columnStep),
-      Int64(panels.lowerBound), Int64(panels.upperBound), packed)
+      matrix, &source, Int64(panels.lowerBound), Int64(panels.upperBound), packed)
+  }
+
+  var packing: PlannedKernel {
+    PlannedKernel(
+      name: "matrix panels", operands: [PlannedKernel.Operand(0)], outputLayouts: [self]
+    ) { memory in
+      let (matrix, panels) = (try memory.input(0), try memory.output(0))
+      parallelLoop(panelCount, threads: memory.threads) { range in
+        pack(matrix, range, into: panels)
+      }
+    }
   }
 }
 
@@ -108,6 +126,20 @@ extension graft_matrix_product {
     self.factor = factor
     lowest = -.infinity
     highest = .infinity
+  }
+
+  /// All of the result: whole tiles of rows for each thread, or panels where there are few of those.
+  func fill(rows: Int, panels: Int, threads: Int) {
+    let tile = MatrixProduct.tile
+    let tiles = (rows + tile - 1) / tile
+    if tiles >= 2 * threads {
+      parallelLoop(tiles, threads: threads) { range in
+        fill(
+          rows: range.lowerBound * tile..<min(rows, range.upperBound * tile), panels: 0..<panels)
+      }
+    } else {
+      parallelLoop(panels, threads: threads) { fill(rows: 0..<rows, panels: $0) }
+    }
   }
 
   func fill(rows: Range<Int>, panels: Range<Int>) {

@@ -87,6 +87,41 @@ private struct ProductCase: Sendable, CustomTestStringConvertible {
       try ProductCase(
         product, ["a": [2, 5, 7, 8], "b": [1, 5, 8, 9], "s": []], constants: ["s"],
         followers: [scale]))
+    let gelu = Node("Gelu", inputs: ["u"], outputs: ["v"])
+    cases.append(
+      try ProductCase(
+        product, ["a": [3, 29, 40], "b": [40, 21], "bias": [21]], constants: ["b", "bias"],
+        followers: [bias, gelu]))
+    return try cases + convolutions()
+  }
+
+  /// Convolutions over one axis: sizes that fill no tile, several batches, weights that change.
+  private static func convolutions() throws -> [ProductCase] {
+    var cases: [ProductCase] = []
+    struct Size { let batch, channels, length, taps, stride, outputs: Int }
+    let sizes = [
+      Size(batch: 1, channels: 128, length: 6, taps: 1, stride: 1, outputs: 64),
+      Size(batch: 2, channels: 43, length: 61, taps: 3, stride: 2, outputs: 70),
+      Size(batch: 1, channels: 64, length: 200, taps: 2, stride: 2, outputs: 64),
+      Size(batch: 3, channels: 29, length: 77, taps: 5, stride: 3, outputs: 81),
+      Size(batch: 1, channels: 160, length: 37, taps: 10, stride: 5, outputs: 64),
+    ]
+    for (number, size) in sizes.enumerated() {
+      let node = Node(
+        "Conv", inputs: ["a", "b"] + (number % 2 == 0 ? ["c"] : []), outputs: ["t"],
+        attributes: ["strides": .ints([size.stride])])
+      var shapes: [String: Shape] = [
+        "a": [size.batch, size.channels, size.length],
+        "b": [size.outputs, size.channels, size.taps],
+      ]
+      if number % 2 == 0 { shapes["c"] = [size.outputs] }
+      for op in ["", "Relu", "Gelu"] {
+        cases.append(
+          try ProductCase(
+            node, shapes, constants: number % 3 == 0 ? [] : ["b", "c"],
+            followers: op.isEmpty ? [] : [Node(op, inputs: ["t"], outputs: ["u"])]))
+      }
+    }
     return cases
   }
 }
@@ -117,6 +152,24 @@ struct MatrixKernelTests {
           Tolerance(absolute: 0, relative: 0), "\(test), \(threads) threads")
       }
     }
+  }
+
+  @Test func `numbers without end and no numbers stay so in Gelu`() throws {
+    let values: [Float] = [.infinity, .nan, 0, -0.0, 30, -30, 1e-30, 1e30, -1e30]
+    var graph = Graph(
+      nodes: [
+        Node("MatMul", inputs: ["a", "b"], outputs: ["t"]),
+        Node("Gelu", inputs: ["t"], outputs: ["u"]),
+      ])
+    graph.inputs = [Feature(name: "a", type: .tensor(.float32, shape: nil))]
+    graph.initializers["b"] = try Tensor([1 as Float], shape: [1, 1])
+    graph.outputs = [Feature(name: "u", type: .unknown)]
+    let feeds = ["a": try Tensor(values, shape: [values.count, 1])]
+    let result = try plan(graph).run(feeds)["u"]
+    let numbers = try #require(try result?.values(as: Float.self))
+    #expect(numbers[0] == .infinity && numbers[1].isNaN)
+    #expect(
+      zip(numbers[2...], [0, 0, 30, 0, 5e-31, 1e30, 0]).allSatisfy { abs($0 - $1) <= 1e-6 * $1 })
   }
 
   @Test func `a row gives the same bits alone and among others`() throws {

@@ -16,14 +16,28 @@ int graft_matrix_is_supported(void);
 /// Numbers in a packed matrix, padding included.
 int64_t graft_matrix_packed_count(int64_t inner, int64_t columns);
 
-/// Packs the panels `first` to `end` of a matrix [inner, columns].
-///
-/// A panel holds 16 columns row by row; the last one is filled up with zeros. Steps count numbers.
-void graft_matrix_pack(
-  const float *matrix, int64_t inner, int64_t columns, int64_t row_step, int64_t column_step,
-  int64_t first, int64_t end, float *packed);
+/// Where the numbers of a matrix [inner, columns] lie; steps count numbers.
+typedef struct {
+  int64_t inner, columns;
+  /// From one row to the next, within `period` rows.
+  int64_t row_step;
+  int64_t column_step;
+  /// From one period of rows to the next.
+  int64_t period, period_step;
+} graft_matrix_source;
 
-/// result = clamp(factor * left * right + bias + addend).
+/// Packs the panels `first` to `end` of a matrix.
+///
+/// A panel holds 16 columns row by row; the last one is filled up with zeros.
+void graft_matrix_pack(
+  const float *matrix, const graft_matrix_source *source, int64_t first, int64_t end,
+  float *packed);
+
+/// Fills rows `first` to `end` of the transpose of a matrix [rows, columns] in row-major order.
+void graft_matrix_transpose(
+  const float *matrix, int64_t rows, int64_t columns, int64_t first, int64_t end, float *result);
+
+/// result = activation(clamp(factor * left * right + bias + addend)).
 typedef struct {
   /// [rows, inner]; steps count numbers.
   const float *left;
@@ -41,6 +55,9 @@ typedef struct {
   const float *addend;
   int64_t addend_step;
   float lowest, highest;
+  /// Whether the activation is x * P(x), P being the distribution function of the standard normal
+  /// distribution; else there is none.
+  int is_gelu;
 } graft_matrix_product;
 
 /// Fills rows `first_row` to `end_row` of the panels `first_panel` to `end_panel` of the result.

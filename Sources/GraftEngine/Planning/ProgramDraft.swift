@@ -166,7 +166,16 @@ struct ProgramDraft {
     let key = Conversion(slot: source, layout: layout?.description)
     if let made = converted[key] { return made }
     let type = slots[source].type
-    let kernel = try conversion(of: type, from: from, to: layout)
+    guard let kernel = conversion(of: type, from: from, to: layout) else {
+      guard from != nil, layout != nil else {
+        throw GraftError(
+          .internalFault,
+          "no kernel brings \(type) from layout \(from?.description ?? "row-major") to "
+            + "\(layout?.description ?? "row-major")")
+      }
+      // Two providers know each their own layouts and row-major order.
+      return try convert(convert(source, to: nil), to: layout)
+    }
     if case .constant(let tensor) = slots[source].home, let layout {
       let packed = try tensor.packed(as: layout, by: kernel)
       converted[key] = add(Slot(type: type, layout: layout, home: .constant(packed)))
@@ -184,14 +193,11 @@ struct ProgramDraft {
 
   private func conversion(
     of type: TensorType, from: (any ValueLayout)?, to: (any ValueLayout)?
-  ) throws -> PlannedKernel {
+  ) -> PlannedKernel? {
     for provider in options.providers {
       if let kernel = try? provider.conversion(of: type, from: from, to: to) { return kernel }
     }
-    throw GraftError(
-      .internalFault,
-      "no kernel brings \(type) from layout \(from?.description ?? "row-major") to "
-        + "\(to?.description ?? "row-major")")
+    return nil
   }
 }
 

@@ -1,0 +1,67 @@
+import CGraftMatrix
+import GraftGraph
+import GraftOperators
+import GraftTensor
+
+/// Conv over one axis without padding, with a bias, and Relu or Gelu behind it.
+///
+/// With the channels of a position side by side, a window is one run of numbers: the convolution is a
+/// product of matrices, the rows of whose left one overlap.
+struct AxisConvolution {
+  private let source: ChannelsLast
+  private let destination: ChannelsLast
+  private let weights: PanelLayout
+  /// Numbers from one window to the next.
+  private let windowStep: Int
+  private let hasBias: Bool
+  private let activation: Activation?
+
+  /// Numbers in a window and channels of the result from which on it pays to move the channels.
+  private static let smallest = (window: 128, channels: 64)
+
+  init(_ request: KernelRequest) throws {
+    let (x, w) = (try request.shape(0), try request.shape(1))
+    source = try ChannelsLast(x)
+    let geometry = try ConvolutionGeometry(request.node, input: x, weights: w)
+    destination = try ChannelsLast(geometry.outputShape)
+    let axis = geometry.window.width
+    guard geometry.groups == 1, axis.dilation == 1, axis.padBegin == 0, axis.padEnd <= 0 else {
+      throw KernelDeclined("groups, dilation or padding")
+    }
+    let (channels, taps) = (geometry.inputChannels, axis.kernel)
+    guard geometry.innerCount >= Self.smallest.window,
+      geometry.outputChannels >= Self.smallest.channels, axis.output >= MatrixProduct.tile
+    else { throw KernelDeclined("small") }
+    weights = PanelLayout(
+      inner: geometry.innerCount, columns: geometry.outputChannels, rowStep: taps,
+      columnStep: geometry.innerCount, period: (rows: channels, step: 1))
+    windowStep = axis.stride * channels
+    hasBias = request.input(2) != nil
+    activation = request.followers.first.flatMap { Activation($0.node) }
+  }
+
+  var kernel: PlannedKernel {
+    var operands = [
+      PlannedKernel.Operand(0, layout: source), PlannedKernel.Operand(1, layout: weights),
+    ]
+    if hasBias { operands.append(PlannedKernel.Operand(2)) }
+    var kernel = PlannedKernel(
+      name: "matrix avx2", operands: operands, outputLayouts: [destination], run: run)
+    kernel.absorbedCount = activation == nil ? 0 : 1
+    return kernel
+  }
+
+  private func run(_ memory: KernelMemory) throws {
+    var product = graft_matrix_product(
+      left: try memory.input(0), leftSteps: (windowStep, 1), packed: try memory.input(1),
+      inner: weights.inner, columns: weights.columns, result: try memory.output(0),
+      resultStep: weights.columns)
+    if hasBias { product.bias = try memory.input(2) }
+    activation?.apply(to: &product)
+    for _ in 0..<source.batch {
+      product.fill(rows: destination.length, panels: weights.panelCount, threads: memory.threads)
+      product.left += source.channels * source.length
+      product.result += destination.channels * destination.length
+    }
+  }
+}
