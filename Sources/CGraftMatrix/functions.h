@@ -34,6 +34,11 @@ AVX2_INLINE __m256i mask_of(int64_t left) {
   return _mm256_cmpgt_epi32(_mm256_set1_epi32(left < 8 ? (int)left : 8), order);
 }
 
+AVX2_INLINE double total(__m256d values) {
+  const __m128d half = _mm_add_pd(_mm256_castpd256_pd128(values), _mm256_extractf128_pd(values, 1));
+  return _mm_cvtsd_f64(_mm_add_sd(half, _mm_unpackhi_pd(half, half)));
+}
+
 /// x * P(x), P(x) = (1 + erf(x / sqrt(2))) / 2; P within about 1e-7.
 /// Source of the approximation of erf: Abramowitz and Stegun, 7.1.26.
 AVX2_INLINE __m256 gelu(__m256 x) {

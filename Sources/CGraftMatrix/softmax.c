@@ -12,11 +12,6 @@ AVX2_INLINE float largest(__m256 values) {
   return _mm_cvtss_f32(_mm_max_ss(half, _mm_shuffle_ps(half, half, 1)));
 }
 
-AVX2_INLINE double total(__m256d values) {
-  const __m128d half = _mm_add_pd(_mm256_castpd256_pd128(values), _mm256_extractf128_pd(values, 1));
-  return _mm_cvtsd_f64(_mm_add_sd(half, _mm_unpackhi_pd(half, half)));
-}
-
 AVX2_INLINE __m256d added(__m256d sum, __m256 powers) {
   sum = _mm256_add_pd(sum, _mm256_cvtps_pd(_mm256_castps256_ps128(powers)));
   return _mm256_add_pd(sum, _mm256_cvtps_pd(_mm256_extractf128_ps(powers, 1)));

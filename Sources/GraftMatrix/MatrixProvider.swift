@@ -3,8 +3,8 @@ import GraftDiagnostics
 import GraftGraph
 import GraftTensor
 
-/// Matrix products, convolutions over one axis and attention in float32 with kernels of our own, on
-/// processors with AVX2.
+/// Matrix products, convolutions over one axis, attention and normalizations in float32 with kernels of
+/// our own, on processors with AVX2.
 ///
 /// An element's bits depend on its row, its column and the inner dimension only: not on how many rows
 /// there are, nor on threads.
@@ -17,9 +17,13 @@ package struct MatrixProvider: KernelProvider {
     guard graft_matrix_is_supported() != 0 else { return nil }
   }
 
+  private static let operators: Set = [
+    "MatMul", "Gemm", "Conv", "InstanceNormalization", "LayerNormalization", "graft.Attention",
+  ]
+
   package func kernel(for request: KernelRequest) throws -> PlannedKernel {
     let node = request.node
-    guard ["MatMul", "Gemm", "Conv", "graft.Attention"].contains(node.qualifiedOp) else {
+    guard Self.operators.contains(node.qualifiedOp) else {
       throw KernelDeclined("no kernel for \(node.qualifiedOp)")
     }
     let types = request.inputs.compactMap { $0?.type } + request.outputs.compactMap { $0 }
@@ -30,6 +34,8 @@ package struct MatrixProvider: KernelProvider {
     switch node.op {
     case "Attention": return try Attention(request).kernel
     case "Conv": return try AxisConvolution(request).kernel
+    case "InstanceNormalization": return try Normalization(channels: request).kernel
+    case "LayerNormalization": return try Normalization(rows: request).kernel
     case "Gemm": return try MatrixProduct(gemm: request).kernel
     default: return try MatrixProduct(request).kernel
     }

@@ -92,7 +92,37 @@ private struct ProductCase: Sendable, CustomTestStringConvertible {
       try ProductCase(
         product, ["a": [3, 29, 40], "b": [40, 21], "bias": [21]], constants: ["b", "bias"],
         followers: [bias, gelu]))
-    return try cases + convolutions()
+    return try cases + convolutions() + normalizations()
+  }
+
+  private static func normalizations() throws -> [ProductCase] {
+    let gelu = Node("Gelu", inputs: ["v"], outputs: ["w"])
+    let rows = Node(
+      "LayerNormalization", inputs: ["a", "b", "c"], outputs: ["t"], attributes: ["axis": .int(-2)])
+    let channels = Node(
+      "InstanceNormalization", inputs: ["a", "b", "c"], outputs: ["t"],
+      attributes: ["epsilon": .float(0.1)])
+    let behind = [
+      Node("Mul", inputs: ["t", "f"], outputs: ["u"]),
+      Node("Add", inputs: ["o", "u"], outputs: ["v"]), gelu,
+    ]
+    let shapes: [String: Shape] = [
+      "a": [2, 5, 77], "b": [5], "c": [5], "f": [5, 1], "o": [1, 5, 1],
+    ]
+    return [
+      try ProductCase(rows, ["a": [7, 5, 13], "b": [5, 13], "c": [5, 13]], constants: ["b"]),
+      try ProductCase(
+        Node("LayerNormalization", inputs: ["a", "b"], outputs: ["v"]),
+        ["a": [3, 29, 40], "b": [40]], followers: [gelu]),
+      try ProductCase(
+        channels, shapes, constants: ["b", "c", "f", "o"], followers: behind),
+      try ProductCase(
+        channels, ["a": [2, 5, 3, 7], "b": [5], "c": [5]]),
+      // A factor for each channel, but not one that may change.
+      try ProductCase(
+        channels, shapes.filter { $0.key != "o" }, constants: ["b", "c"],
+        followers: Array(behind.prefix(1))),
+    ]
   }
 
   /// Convolutions over one axis: sizes that fill no tile, several batches, weights that change.

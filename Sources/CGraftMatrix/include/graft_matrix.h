@@ -65,6 +65,27 @@ void graft_matrix_multiply(
   const graft_matrix_product *product, int64_t first_row, int64_t end_row, int64_t first_panel,
   int64_t end_panel);
 
+/// result = activation((source - mean) / sqrt(variance + epsilon) * scale + bias), with the moments of
+/// each row.
+typedef struct {
+  /// [rows, columns]; the result may lie in the same place.
+  const float *source;
+  float *result;
+  int64_t columns;
+  /// If above 0, scale and bias have one number for each channel, and the rows belong to the channels
+  /// in turn; else they have one for each column.
+  int64_t channels;
+  /// The bias may be null where there are no channels.
+  const float *scale, *bias;
+  double epsilon;
+  /// As in `graft_matrix_product`.
+  int is_gelu;
+} graft_matrix_normalization;
+
+/// Fills rows `first` to `end` of the result. Moments are formed in double precision.
+void graft_matrix_normalize(
+  const graft_matrix_normalization *work, int64_t first, int64_t end);
+
 /// Replaces each row by exp(row - max) / sum.
 void graft_matrix_softmax(float *rows, int64_t count, int64_t columns, int64_t step);
 

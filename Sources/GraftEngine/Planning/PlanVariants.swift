@@ -36,7 +36,10 @@ final class PlanVariants: Sendable {
     var results: [[String: Tensor]] = []
     let widest = try onEngineThread {
       Self.largestMemorySideBySide
-        / max(1, try variant(replacing: first.variables).memory(first.needed, threads: 1))
+        / max(
+          1,
+          try variant(replacing: first.variables).memory(
+            first.needed, threads: 1, packingThreads: threads))
     }
     while results.count < feeds.count {
       let width = max(1, min(feeds.count - results.count, threads, widest))
@@ -104,8 +107,10 @@ final class PlanVariant: Sendable {
   }
 
   /// The bytes that values share while a run lasts.
-  func memory(_ feeds: [String: Tensor], threads: Int) throws -> Int {
-    try with(feeds, threads) { $0.program.blockByteCount }
+  ///
+  /// - Parameter packingThreads: threads that may work now, before the runs.
+  func memory(_ feeds: [String: Tensor], threads: Int, packingThreads: Int) throws -> Int {
+    try with(feeds, threads, packingThreads: packingThreads) { $0.program.blockByteCount }
   }
 
   func listing(_ feeds: [String: Tensor], threads: Int) throws -> [StepListing] {
@@ -140,7 +145,8 @@ final class PlanVariant: Sendable {
   }
 
   private func with<R>(
-    _ feeds: [String: Tensor], _ threads: Int, _ body: (ProgramStage) throws -> R
+    _ feeds: [String: Tensor], _ threads: Int, packingThreads: Int? = nil,
+    _ body: (ProgramStage) throws -> R
   ) throws -> R {
     let key = Key(types: feeds.mapValues(TensorType.init), threads: threads)
     let found = idle.withLock { idle in
@@ -150,7 +156,7 @@ final class PlanVariant: Sendable {
       try found
       ?? ProgramStage(
         graph, outputs: outputs, inputTypes: key.types, registry: registry, options: options,
-        threads: threads)
+        threads: threads, packingThreads: packingThreads ?? threads)
     defer {
       idle.withLock { idle in
         idle.append((key, stage))

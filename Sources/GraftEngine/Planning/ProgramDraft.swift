@@ -52,6 +52,7 @@ struct ProgramDraft {
 
   private let types: [String: TensorType]
   private let options: PlanOptions
+  private let packingThreads: Int
   private var named: [String: Int] = [:]
   private var converted: [Conversion: Int] = [:]
 
@@ -60,12 +61,14 @@ struct ProgramDraft {
     let layout: String?
   }
 
+  /// - Parameter packingThreads: threads that bring constants into the layouts of the kernels.
   init(
     _ choices: [KernelChoice], feeds: [String], types: [String: TensorType],
-    constants: [String: Tensor], wanted: [String], options: PlanOptions
+    constants: [String: Tensor], wanted: [String], options: PlanOptions, packingThreads: Int
   ) throws {
     self.types = types
     self.options = options
+    self.packingThreads = packingThreads
     for name in feeds {
       guard let type = types[name] else { continue }
       named[name] = add(Slot(type: type, layout: nil, home: .feed(name)))
@@ -177,7 +180,7 @@ struct ProgramDraft {
       return try convert(convert(source, to: nil), to: layout)
     }
     if case .constant(let tensor) = slots[source].home, let layout {
-      let packed = try tensor.packed(as: layout, by: kernel)
+      let packed = try tensor.packed(as: layout, by: kernel, threads: packingThreads)
       converted[key] = add(Slot(type: type, layout: layout, home: .constant(packed)))
     } else {
       let target = add(Slot(type: type, layout: layout, home: .memory))
@@ -204,7 +207,9 @@ struct ProgramDraft {
 extension Tensor {
   /// The elements in another layout. Made once for all plans; the row-major elements then leave
   /// memory if a file holds them.
-  fileprivate func packed(as layout: any ValueLayout, by kernel: PlannedKernel) throws -> Tensor {
+  fileprivate func packed(
+    as layout: any ValueLayout, by kernel: PlannedKernel, threads: Int
+  ) throws -> Tensor {
     let storage = try storage.form("\(byteOffset) \(shape) \(layout.description)") {
       let target = try TensorStorage(byteCount: layout.byteCount, zeroed: false)
       let scratch = try TensorStorage(byteCount: kernel.scratchByteCount, zeroed: false)
@@ -212,7 +217,9 @@ extension Tensor {
         var source = bytes.baseAddress.map { UnsafeMutableRawPointer(mutating: $0) }
         var output: UnsafeMutableRawPointer? = target.base
         try kernel.run(
-          KernelMemory(operands: &source, outputs: &output, scratch: scratch.base, threads: 1))
+          KernelMemory(
+            operands: &source, outputs: &output, scratch: scratch.base,
+            threads: threads))
       }
       return target
     }

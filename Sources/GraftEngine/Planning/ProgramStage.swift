@@ -14,9 +14,12 @@ final class ProgramStage: @unchecked Sendable {
   private let constants: [String: Tensor]
   private let threads: Int
 
+  /// - Parameters:
+  ///   - threads: those of each run.
+  ///   - packingThreads: those that bring the constants into the layouts of the kernels.
   init(
     _ graph: Graph, outputs: [String], inputTypes: [String: TensorType],
-    registry: OperatorRegistry, options: PlanOptions, threads: Int
+    registry: OperatorRegistry, options: PlanOptions, threads: Int, packingThreads: Int
   ) throws {
     self.outputs = outputs
     self.threads = threads
@@ -41,7 +44,8 @@ final class ProgramStage: @unchecked Sendable {
     program = try Program(
       ProgramDraft(
         try chooser.choices(), feeds: inputTypes.keys.sorted(), types: inferred.types,
-        constants: constants, wanted: wanted.keys, options: options),
+        constants: constants, wanted: wanted.keys, options: options,
+        packingThreads: packingThreads),
       options: options, threads: threads)
     let later = outputs.filter { inferred.types[$0] == nil }
     let remainder = graph.remainder(split.rest)

@@ -1,5 +1,6 @@
 import GraftGraph
 import GraftTensor
+import Synchronization
 
 /// Tells trunks apart: by their nodes, their constants and the kernels that compute them. Made when it
 /// is first asked for, since it looks at every weight.
@@ -41,9 +42,18 @@ package final class TrunkFingerprint {
         }
       }
     }
-    for (name, tensor) in graph.initializers {
-      fingerprint.add(name)
-      fingerprint.add(tensor)
+    let weights = Array(graph.initializers)
+    let texts = Mutex([String](repeating: "", count: weights.count))
+    parallelLoop(weights.count, threads: availableThreads) { range in
+      for index in range {
+        var fingerprint = Fingerprint()
+        fingerprint.add(weights[index].value)
+        texts.withLock { $0[index] = fingerprint.text }
+      }
+    }
+    for (weight, text) in zip(weights, texts.withLock({ $0 })) {
+      fingerprint.add(weight.key)
+      fingerprint.add(text)
     }
     return fingerprint.text
   }()
