@@ -44,8 +44,10 @@ void graft_matrix_pack(
 
 // The inner dimension is walked in passes, whose part of a panel stays in the second-level cache.
 #define LONGEST_PASS 768
-// Rows that meet one panel after the other.
+// Rows that meet one panel after the other: many, so that a panel is read seldom; but fewer where the
+// rows overlap, whose block would push itself out of the second-level cache.
 #define ROWS_AT_ONCE 504
+#define OVERLAPPING_ROWS_AT_ONCE 96
 #define LARGEST_TILE 6
 
 /// One pass over the inner dimension.
@@ -174,8 +176,10 @@ void graft_matrix_multiply(
   int64_t end_panel) {
   const int64_t passes = product->inner > 0 ? (product->inner + LONGEST_PASS - 1) / LONGEST_PASS : 1;
   const int64_t longest = (product->inner + passes - 1) / passes;
-  for (int64_t block = first_row; block < end_row; block += ROWS_AT_ONCE) {
-    const int64_t stop = block + ROWS_AT_ONCE < end_row ? block + ROWS_AT_ONCE : end_row;
+  const int64_t rows_at_once = product->left_column_step == 1
+      && product->left_row_step < product->inner ? OVERLAPPING_ROWS_AT_ONCE : ROWS_AT_ONCE;
+  for (int64_t block = first_row; block < end_row; block += rows_at_once) {
+    const int64_t stop = block + rows_at_once < end_row ? block + rows_at_once : end_row;
     for (int64_t number = 0; number < passes; number++) {
       const int64_t begin = number * longest;
       const int64_t rest = product->inner - begin;
