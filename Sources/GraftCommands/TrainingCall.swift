@@ -40,8 +40,10 @@ struct TrainingCall {
   /// What a failure of the model itself is said to be about.
   var modelPlace: String { source.path }
 
-  /// Writes an event down and tells it.
+  /// Writes an event down and tells it, as of now: it may have been prepared long before.
   func emit(_ event: RunEvent) {
+    var event = event
+    event.time = Date()
     if let recorder { recorder.record(event) } else { display.show(event) }
   }
 

@@ -49,6 +49,7 @@ struct AxisResampling {
   func run<T: FloatingElement>(
     _ context: KernelContext, from x: UnsafePointer<T>, to y: UnsafeMutablePointer<T>
   ) {
+    if inner == 1 { return runAlongLines(context, from: x, to: y) }
     let taps = table.taps
     let weights = table.weights.map { T($0) }
     let fill = T(fill)
@@ -63,17 +64,42 @@ struct AxisResampling {
           continue
         }
         let first = position * taps
-        if inner == 1 {
-          var sum: T = 0
-          for tap in first..<first + taps { sum += weights[tap] * source[indices[tap]] }
-          target.pointee = sum
-          continue
-        }
         Self.scale(weights[first], source + indices[first] * inner, into: target, inner)
         for tap in first + 1..<first + taps where weights[tap] != 0 {
           Self.add(weights[tap], source + indices[tap] * inner, to: target, inner)
         }
       }
+    }
+  }
+
+  /// The same along the last axis: whole stretches of a line at a time.
+  private func runAlongLines<T: FloatingElement>(
+    _ context: KernelContext, from x: UnsafePointer<T>, to y: UnsafeMutablePointer<T>
+  ) {
+    let taps = table.taps
+    table.weights.map { T($0) }.withUnsafeBufferPointer { weights in
+      table.indices.withUnsafeBufferPointer { indices in
+        context.parallel(outer * output, cost: taps) { range in
+          var start = range.lowerBound
+          while start < range.upperBound {
+            let line = start / output
+            let end = min(range.upperBound, (line + 1) * output)
+            let source = x + line * input
+            let target = y + line * output
+            for position in start - line * output..<end - line * output {
+              let first = position * taps
+              var sum: T = 0
+              for tap in first..<first + taps { sum += weights[tap] * source[indices[tap]] }
+              target[position] = sum
+            }
+            start = end
+          }
+        }
+      }
+    }
+    let outside = (0..<output).filter { table.isOutside[$0] }
+    for line in 0..<(outside.isEmpty ? 0 : outer) {
+      for position in outside { y[line * output + position] = T(fill) }
     }
   }
 
