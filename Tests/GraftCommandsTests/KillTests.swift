@@ -139,11 +139,12 @@ struct KillTests {
     }
   }
 
-  @Test func `Ctrl-C ends after the step and says how to go on`() async throws {
+  @Test(arguments: [SIGINT, SIGTERM])
+  func `a signal ends after the step and says how to go on`(signal: Int32) async throws {
     let kind = Self.kinds[1]
     try #require(try await run(words(kind, "whole")).status == 0)
     let (status, messages) = try await run(
-      words(kind, "stopped"), ending: SIGINT, after: .milliseconds(120))
+      words(kind, "stopped"), ending: signal, after: .milliseconds(120))
     try #require(status == 1, "\(status): \(messages)")
     #expect(messages.contains("training was interrupted after step"), "\(messages)")
     #expect(messages.contains("--resume'"), "\(messages)")
