@@ -4,12 +4,16 @@ import GraftFormats
 import GraftGraph
 
 extension Model {
-  /// Opens a model file, ONNX or TensorFlow Lite; only its structure is read, weights when they are
-  /// used.
+  /// Opens a model file, ONNX, TensorFlow Lite or Core ML; only its structure is read, weights when
+  /// they are used.
   ///
   /// - Parameter arithmetic: how the quantized operators of a TensorFlow Lite file compute.
   /// - Throws: `notFound`, `inputOutput`, `damaged` or `unsupported`, with the file as place.
   public init(contentsOf url: URL, arithmetic: TFLiteArithmetic = .float) throws {
+    if CoreMLReader.isModel(url.path) {
+      self = try CoreMLReader.read(path: url.path)
+      return
+    }
     let isTFLite = url.pathExtension.lowercased() == "tflite" || TFLiteReader.isModel(url.path)
     self =
       isTFLite

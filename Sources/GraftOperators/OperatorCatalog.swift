@@ -145,6 +145,7 @@ extension OperatorRegistry {
       PRelu(),
       Pad(),
       PadGradient(),
+      PairwiseCoupling(),
       PenalizedGradient(),
       Pow(),
       PowGradient(),

@@ -1,0 +1,7 @@
+import GraftDiagnostics
+import GraftGraph
+import GraftTensor
+
+extension CoreMLStages {
+  static let programStages: [String: Rule] = [:]
+}
