@@ -145,7 +145,6 @@ extension OperatorRegistry {
       PRelu(),
       Pad(),
       PadGradient(),
-      PairwiseCoupling(),
       PenalizedGradient(),
       Pow(),
       PowGradient(),

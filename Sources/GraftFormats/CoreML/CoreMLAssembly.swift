@@ -134,7 +134,8 @@ enum CoreMLStages {
     "serializedModel": "it is kept in a form that only Apple's system reads",
   ]
 
-  private static let appleReason = "its weights or code are a part of Apple's systems, not of the file"
+  private static let appleReason =
+    "its weights or code are a part of Apple's systems, not of the file"
 
   /// The kinds by the number of the field that holds their parameters.
   static let kinds: [Int: String] = [

@@ -69,12 +69,15 @@ struct CoreMLInputs {
         isNeighbors
         ? .float32 : array.element == .float32 || array.element == .float16 ? .float32 : .float64
       // A classical model takes the numbers as one vector.
-      let count = array.shape.isEmpty ? nil : array.shape.reduce(1) { $0.multipliedReportingOverflow(by: $1).partialValue }
+      let count =
+        array.shape.isEmpty
+        ? nil : array.shape.reduce(1) { $0.multipliedReportingOverflow(by: $1).partialValue }
       return .tensor(type, shape: [.named("batch"), count.map { .fixed($0) } ?? .unknown])
     }
     guard try reader.parameters().int(5) == 0 else { return .tensor(.float32, shape: sizes) }
     let hasSteps = try reader.hasSequences()
-    let front: [FeatureDimension] = hasSteps ? [.named("sequence"), .named("batch")] : [.named("batch")]
+    let front: [FeatureDimension] =
+      hasSteps ? [.named("sequence"), .named("batch")] : [.named("batch")]
     switch sizes.count {
     case 1, 3: return .tensor(.float32, shape: front + sizes)
     case 5: return .tensor(.float32, shape: [.named("sequence"), .named("batch")] + sizes[2...])

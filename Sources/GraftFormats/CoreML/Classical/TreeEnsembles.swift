@@ -116,7 +116,8 @@ private struct TreeEnsemble {
       let key = Key(tree: try node.int(1), node: try node.int(field))
       guard let place = places[key], !isChild[place] else {
         throw GraftError(
-          .damaged, "node \(try node.int(2)) of tree \(key.tree) leads to node \(key.node), "
+          .damaged,
+          "node \(try node.int(2)) of tree \(key.tree) leads to node \(key.node), "
             + "which is not there or belongs to another one")
       }
       isChild[place] = true

@@ -62,7 +62,9 @@ private struct SupportVectors {
     }
     let largest = vectors.joined().map(\.index).max() ?? 0
     let smallest = vectors.joined().map(\.index).min() ?? 1
-    guard smallest >= 1, largest < 1 << 24 else { throw GraftError(.damaged, "a vector has a number at a place below 1") }
+    guard smallest >= 1, largest < 1 << 24 else {
+      throw GraftError(.damaged, "a vector has a number at a place below 1")
+    }
     let size = max(largest, rows ?? largest)
     let (total, overflow) = size.multipliedReportingOverflow(by: vectors.count)
     guard !overflow, total < 1 << 30, !vectors.isEmpty else {

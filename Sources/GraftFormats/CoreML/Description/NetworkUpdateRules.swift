@@ -46,8 +46,9 @@ struct NetworkUpdateRules {
     if marked.isEmpty { add("no layer is marked as updatable") }
     for layer in marked {
       guard Self.updatable.contains(layer.kind) else {
-        add("the \(layer.place) is marked as updatable, and Core ML updates "
-          + "convolution, innerProduct and LSTM only", isNoObstacle: true)
+        add(
+          "the \(layer.place) is marked as updatable, and Core ML updates "
+            + "convolution, innerProduct and LSTM only", isNoObstacle: true)
         continue
       }
       guard layer.kind != "uniDirectionalLSTM" else { continue }
@@ -61,7 +62,8 @@ struct NetworkUpdateRules {
         if stored.isQuantized {
           add("the \(name) of the updatable \(layer.place) are quantized", isNoObstacle: true)
         } else if try !stored.isUpdatable() {
-          add("the \(layer.place) is updatable and its \(name) are not marked as such",
+          add(
+            "the \(layer.place) is updatable and its \(name) are not marked as such",
             isNoObstacle: true)
         }
       }
@@ -81,7 +83,8 @@ struct NetworkUpdateRules {
   private mutating func checkLosses(_ section: UpdateSection) throws {
     if section.losses.isEmpty { add("the model is updatable and has no loss layer") }
     if section.losses.count > 1 {
-      add("there are \(section.losses.count) loss layers, and Core ML takes one",
+      add(
+        "there are \(section.losses.count) loss layers, and Core ML takes one",
         isNoObstacle: true)
     }
     let names = Set(layers.map(\.name))
@@ -95,7 +98,8 @@ struct NetworkUpdateRules {
       let producer = layers.last { $0.outputs.contains(input) }
       if producer == nil { add("the loss reads '\(input)', which no layer makes") }
       if isCrossEntropy, let producer, !producer.kind.hasPrefix("softmax") {
-        add("the cross entropy reads '\(input)', which is not the output of a softmax",
+        add(
+          "the cross entropy reads '\(input)', which is not the output of a softmax",
           isNoObstacle: true)
       }
       checkTarget(loss)
@@ -121,7 +125,8 @@ struct NetworkUpdateRules {
     for layer in layers {
       let isReached = layer.inputs.contains(where: changing.contains)
       if isReached, !Self.isDifferentiable(layer) {
-        add("there is no gradient through the \(layer.place), behind which an updatable layer lies",
+        add(
+          "there is no gradient through the \(layer.place), behind which an updatable layer lies",
           isNoObstacle: true)
       }
       if layer.isUpdatable || isReached { changing.formUnion(layer.outputs) }

@@ -22,9 +22,10 @@ extension NetworkLayers {
     },
   ]
 
-  private typealias Function = @Sendable (
-    inout NetworkContext, CoreMLLayer, CoreMLMessage, NetworkContext.Blob
-  ) throws -> String
+  private typealias Function =
+    @Sendable (
+      inout NetworkContext, CoreMLLayer, CoreMLMessage, NetworkContext.Blob
+    ) throws -> String
 
   /// The functions by the number of the field that holds their constants.
   private static let functions: [Int: Function] = [

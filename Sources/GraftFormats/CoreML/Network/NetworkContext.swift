@@ -64,7 +64,8 @@ struct NetworkContext {
       if rank == 4 { return blob.value }
       if rank == 3 { return graph.add("Unsqueeze", [blob.value, try graph.ints([0])]) }
       guard rank > 4 else {
-        throw GraftError(.unsupported, "its input has \(rank) axes, and a picture has three or more")
+        throw GraftError(
+          .unsupported, "its input has \(rank) axes, and a picture has three or more")
       }
       let last = graph.sizes(blob.value, from: -3)
       let shape = graph.add("Concat", [try graph.ints([-1]), last], ["axis": .int(0)])
