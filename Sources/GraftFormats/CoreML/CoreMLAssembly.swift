@@ -110,6 +110,10 @@ struct CoreMLAssembly {
     if !description.predictedProbabilitiesName.isEmpty {
       values[description.predictedProbabilitiesName] = scores
     }
+    // Files may declare more outputs for probabilities than the one they name.
+    for output in description.outputs where values[output.name] == nil {
+      if case .dictionary = output.type { values[output.name] = scores }
+    }
     values[description.predictedFeatureName] = place
     encodings[description.predictedFeatureName] = .index(among: labels, takesOthers: false)
   }

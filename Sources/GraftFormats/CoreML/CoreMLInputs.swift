@@ -81,10 +81,7 @@ struct CoreMLInputs {
     switch sizes.count {
     case 1, 3: return .tensor(.float32, shape: front + sizes)
     case 5: return .tensor(.float32, shape: [.named("sequence"), .named("batch")] + sizes[2...])
-    default:
-      throw GraftError(
-        .unsupported, "an array of \(sizes.count) axes: one or three are expected",
-        at: ["input of a neural network"])
+    default: return .tensor(.float32, shape: nil)
     }
   }
 }

@@ -68,6 +68,7 @@ package struct CoreMLReader {
     }
     var assembly = CoreMLAssembly(owner: source.file, weightFiles: source.weightFiles)
     var description = stage.description
+    description.stages = try stage.stages()?.map(\.kind) ?? []
     try assembly.open(stage, &description)
     let rules = PipelineUpdateRules(stage)
     do {

@@ -41,7 +41,7 @@ private struct NeighborModel {
       dimension: dimension, sampleLabels: labels,
       defaultLabel: isText
         ? .strings([try parameters.string(110)]) : .integers([try parameters.int(111)]),
-      neighborCount: try HyperParameter(
+      neighborCount: try UpdateParameter(
         "numberOfNeighbors", try parameters.message(3), isWhole: true),
       weighting: parameters.has(210) ? .inverseDistance : .uniform,
       index: index.has(110) ? .kdTree(leafSize: try index.message(110).int(1)) : .linear,

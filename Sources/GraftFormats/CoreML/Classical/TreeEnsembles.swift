@@ -175,7 +175,6 @@ private struct TreeEnsemble {
   /// The tables as constants of the graph.
   private struct Tables {
     let features, thresholds, missing, yes, no: String
-    let anyMissing: Bool
     /// One for each kind of comparison in use: the operator, and where it is meant.
     let comparisons: [(op: String, isNegated: Bool, nodes: String)]
 
@@ -188,7 +187,6 @@ private struct TreeEnsemble {
       missing = try add(ensemble.takesMissing, "missing")
       yes = try add(ensemble.trueNodes, "true_nodes")
       no = try add(ensemble.falseNodes, "false_nodes")
-      anyMissing = true
       let kinds: [(String, Bool)] = [
         ("LessOrEqual", false), ("Less", false), ("GreaterOrEqual", false), ("Greater", false),
         ("Equal", false), ("Equal", true),

@@ -54,7 +54,9 @@ private struct SupportVectors {
       guard let size = vectors.first?.count, vectors.allSatisfy({ $0.count == size }) else {
         throw GraftError(.damaged, "its vectors are of different sizes, or there are none")
       }
-      (count, self.size, values) = (vectors.count, size, vectors.flatMap { $0 })
+      count = vectors.count
+      self.size = size
+      values = vectors.flatMap { $0 }
       return
     }
     let vectors = try message.message(sparse).messages(1).map { vector in
@@ -70,7 +72,8 @@ private struct SupportVectors {
     guard !overflow, total < 1 << 30, !vectors.isEmpty else {
       throw GraftError(.damaged, "\(vectors.count) vectors of \(size) numbers")
     }
-    (count, self.size) = (vectors.count, size)
+    count = vectors.count
+    self.size = size
     values = [Double](repeating: 0, count: total)
     for (row, vector) in vectors.enumerated() {
       for (index, value) in vector { values[row * size + index - 1] = value }

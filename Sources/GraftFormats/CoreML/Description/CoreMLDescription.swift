@@ -128,7 +128,7 @@ public struct NeighborSection: Sendable, Hashable, Codable {
   /// The label that an empty index predicts.
   public var defaultLabel: CoreMLLabels
   /// How many neighbours are asked, with the allowed numbers.
-  public var neighborCount: HyperParameter
+  public var neighborCount: UpdateParameter
   public var weighting: Weighting
   public var index: Index
   /// The initializer that holds the samples, [samples, dimension].

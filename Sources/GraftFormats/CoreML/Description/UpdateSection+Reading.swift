@@ -23,7 +23,7 @@ extension UpdateSection {
     let isAdam = chosen.has(11)
     let optimizer: Optimizer? = isAdam ? .adam : chosen.has(10) ? .sgd : nil
     let options = try chosen.message(isAdam ? 11 : 10)
-    var parameters: [HyperParameter] = []
+    var parameters: [UpdateParameter] = []
     let names =
       isAdam
       ? ["learningRate", "miniBatchSize", "beta1", "beta2", "eps"]
@@ -31,10 +31,10 @@ extension UpdateSection {
     for (index, name) in names.enumerated() where options.has(index + 1) {
       let isWhole = name == "miniBatchSize"
       parameters.append(
-        try HyperParameter(name, try options.message(index + 1), isWhole: isWhole))
+        try UpdateParameter(name, try options.message(index + 1), isWhole: isWhole))
     }
     for (field, name) in [(3, "epochs"), (20, "seed")] where message.has(field) {
-      parameters.append(try HyperParameter(name, try message.message(field), isWhole: true))
+      parameters.append(try UpdateParameter(name, try message.message(field), isWhole: true))
     }
     self.init(
       layers: layers, losses: losses, optimizer: optimizer, parameters: parameters,
@@ -42,7 +42,7 @@ extension UpdateSection {
   }
 }
 
-extension HyperParameter {
+extension UpdateParameter {
   /// - Parameter isWhole: whether the message holds whole numbers.
   init(_ name: String, _ message: CoreMLMessage, isWhole: Bool) throws {
     func number(_ message: CoreMLMessage, _ field: Int) throws -> Double {

@@ -7,14 +7,14 @@ public struct UpdateSection: Sendable, Hashable, Codable {
   /// Nil when the file names none.
   public var optimizer: Optimizer?
   /// Learning rate, size of mini-batches, momentum, ..., epochs, seed; those that the file gives.
-  public var parameters: [HyperParameter]
+  public var parameters: [UpdateParameter]
   /// Whether the examples are drawn in a new order in every epoch; nil when the file does not say.
   public var shuffles: Bool?
 
   public enum Optimizer: String, Sendable, Codable { case sgd, adam }
 
   /// A number that steers the update, by the format's name for it, such as `learningRate`.
-  public func parameter(_ name: String) -> HyperParameter? {
+  public func parameter(_ name: String) -> UpdateParameter? {
     parameters.first { $0.name == name }
   }
 }
@@ -41,7 +41,7 @@ public struct UpdateLoss: Sendable, Hashable, Codable {
 }
 
 /// A number that steers an update, with the values that the file allows.
-public struct HyperParameter: Sendable, Hashable, Codable {
+public struct UpdateParameter: Sendable, Hashable, Codable {
   public var name: String
   public var defaultValue: Double
   /// The least and the largest value allowed; nil when every value is, or only those of `set`.

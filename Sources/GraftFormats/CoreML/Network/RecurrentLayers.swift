@@ -144,8 +144,9 @@ struct RecurrentWeights {
       guard functions[0].isPointSymmetric else {
         throw GraftError(.unsupported, "coupled gates with the function \(functions[0].name)")
       }
+      let size = hiddenSize
       func couple(_ list: inout [Float], _ start: Int, _ row: Int) {
-        for index in 0..<hiddenSize * row {
+        for index in 0..<size * row {
           list[start + forget * row + index] = -list[start + index]
         }
       }

@@ -18,7 +18,7 @@ struct ProgramOperation {
     ) { $1 }
     outputs = try message.messages(3).map { try $0.string(1) }
     hasBlocks = message.has(4)
-    attributes = Dictionary(try message.entries(5)) { $1 }
+    attributes = Dictionary(try message.entries(5).map { ($0.key, $0.value) }) { $1 }
   }
 
   var place: String { "\(kind) operation '\(outputs.first ?? "")'" }

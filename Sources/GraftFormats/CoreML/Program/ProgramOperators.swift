@@ -41,8 +41,8 @@ enum ProgramOperators {
       try define(&context, operation, try source.widened())
     },
     "constexpr_affine_dequantize": affine,
-    "constexpr_lut_to_dense": table,
-    "constexpr_blockwise_shift_scale": blocks,
+    "constexpr_lut_to_dense": lookup,
+    "constexpr_blockwise_shift_scale": blockwise,
   ]
 
   private static func required(
@@ -84,7 +84,7 @@ enum ProgramOperators {
   }
 
   /// Entries of a table; codes are packed bytes with a shape, or a tensor of codes.
-  private static let table: Rule = { context, operation in
+  private static let lookup: Rule = { context, operation in
     let table = try required(context, operation, "lut")
     var codes = try required(context, operation, "indices")
     var entries = table.elementCount
@@ -115,7 +115,7 @@ enum ProgramOperators {
   }
 
   /// (code - offset) * scale, one of both for each block of numbers.
-  private static let blocks: Rule = { context, operation in
+  private static let blockwise: Rule = { context, operation in
     let codes = try required(context, operation, "data")
     let scale = try required(context, operation, "scale")
     let offset = try context.tensor(operation, "offset", keepsCodes: true)
