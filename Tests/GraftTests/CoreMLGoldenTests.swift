@@ -111,4 +111,27 @@ struct CoreMLGoldenTests {
       _ = try model.coreMLInput("x", try Tensor(zeros: [5, 7]))
     }
   }
+
+  @Test
+  func `a published program agrees with its values and with the same model in ONNX`() throws {
+    let paths = try ModelLibrary.pull("pitch")
+    let package = try #require(
+      paths.compactMap { path in
+        path.range(of: ".mlpackage").map { String(path[..<$0.upperBound]) }
+      }.first)
+    let model = try Model(contentsOf: URL(fileURLWithPath: package))
+    let session = try InferenceSession(model)
+    let golden = try SafetensorsFile(
+      path: SharedData.path("coreml/wheel_goldens/basic_pitch_nmp/golden.safetensors")
+    ).tensors
+    let input = try #require(model.inputs.first?.name)
+    for set in ["random", "speech"] {
+      let outputs = try session.run([input: try #require(golden["\(set).input"])])
+      for name in ["Identity", "Identity_1", "Identity_2"] {
+        let expected = try #require(golden["\(set).mlpackage.\(name)"])
+        expectClose(
+          outputs[name], expected, Tolerance(absolute: 5e-4, relative: 0), "\(set), \(name)")
+      }
+    }
+  }
 }

@@ -76,7 +76,7 @@ private struct NeighborModel {
     let rows = assembly.graph.cast(
       try assembly.graph.reshaped(value, [-1, section.dimension]), to: .float32)
     guard !samples.isEmpty else { return try lowerEmpty(&assembly, rows) }
-    let count = min(samples.count, max(1, Int(section.neighborCount.defaultValue)))
+    let count = min(samples.count, max(1, Int(exactly: section.neighborCount.defaultValue) ?? 1))
     let stored = assembly.graph.initializer(
       try Tensor(samples.flatMap { $0 }, shape: [samples.count, section.dimension]),
       named: section.samples)
@@ -94,11 +94,15 @@ private struct NeighborModel {
 
   /// Shares of the classes among the neighbours, [batch, classes].
   private func scores(_ assembly: inout CoreMLAssembly, _ nearest: [String]) throws -> String {
-    var oneHot = [Float](repeating: 0, count: samples.count * classes.count)
-    for (row, place) in classOfSample.enumerated() { oneHot[row * classes.count + place] = 1 }
     let table = assembly.graph.initializer(
-      try Tensor(oneHot, shape: [samples.count, classes.count]), named: "neighbors.classes")
-    var votes = assembly.graph.add("Gather", [table, nearest[1]])
+      try Tensor(classOfSample.map(Int64.init)), named: "neighbors.classes")
+    let offOn = assembly.graph.initializer(try Tensor([0, 1] as [Float]), named: "off_on")
+    var votes = assembly.graph.add(
+      "OneHot",
+      [
+        assembly.graph.add("Gather", [table, nearest[1]]),
+        try assembly.graph.int(classes.count), offOn,
+      ])
     if section.weighting == .inverseDistance {
       // A sample at the very place outweighs all others.
       let least = try assembly.graph.number(1e-30)

@@ -69,7 +69,7 @@ private struct TreeEnsemble {
   init(_ message: CoreMLMessage) throws {
     let nodes = try message.messages(1)
     outputs = try message.int(2)
-    guard outputs > 0, outputs < 1 << 20, nodes.count < 1 << 28 else {
+    guard outputs > 0, outputs < 1 << 16, nodes.count < 1 << 28 else {
       throw GraftError(.damaged, "trees with \(outputs) outputs")
     }
     let base = try message.doubles(3)
@@ -85,7 +85,7 @@ private struct TreeEnsemble {
       }
     }
     let (size, overflow) = nodes.count.multipliedReportingOverflow(by: outputs)
-    guard !overflow, size < 1 << 30 else { throw GraftError(.damaged, "the trees are too large") }
+    guard !overflow, size < 1 << 26 else { throw GraftError(.damaged, "the trees are too large") }
     leafValues = [Double](repeating: 0, count: size)
     var isChild = [Bool](repeating: false, count: nodes.count)
     for (index, node) in nodes.enumerated() {

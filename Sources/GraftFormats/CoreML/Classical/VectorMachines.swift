@@ -69,7 +69,7 @@ private struct SupportVectors {
     }
     let size = max(largest, rows ?? largest)
     let (total, overflow) = size.multipliedReportingOverflow(by: vectors.count)
-    guard !overflow, total < 1 << 30, !vectors.isEmpty else {
+    guard !overflow, total < 1 << 26, !vectors.isEmpty else {
       throw GraftError(.damaged, "\(vectors.count) vectors of \(size) numbers")
     }
     count = vectors.count

@@ -83,7 +83,7 @@ extension NetworkLayers {
       let axis = try layer.parameters.int(1)
       let isDescending = try layer.parameters.bool(2)
       try context.mapExact(layer) { graph, values in
-        let all = graph.sizes(values[0], from: axis, to: axis == -1 ? nil : axis + 1)
+        let all = graph.sizes(values[0], from: axis, to: axis == -1 ? nil : axis &+ 1)
         let sorted = graph.add(
           "TopK", [values[0], all],
           ["axis": .int(axis), "largest": .int(isDescending ? 1 : 0)], outputs: ["", "order"])

@@ -88,7 +88,10 @@ struct NetworkContext {
     let shape = graph.add(
       "Concat", [try graph.ints([-1]), batch.size, graph.sizes(value, from: 1)],
       ["axis": .int(0)])
-    return graph.add("Reshape", [value, shape])
+    let result = graph.add("Reshape", [value, shape])
+    graph.declare(
+      result, KnownType(elementType: .float32, rank: graph.rank(value).map { $0 + 1 }))
+    return result
   }
 
   /// The number of axes that the file has for a value.

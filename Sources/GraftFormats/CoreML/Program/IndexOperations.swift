@@ -64,7 +64,7 @@ extension ProgramOperators {
       let axis = try context.int(operation, "axis") ?? -1
       let isAscending = try context.bool(operation, "ascending")
       let x = try context.value(operation, "x")
-      let all = context.graph.sizes(x, from: axis, to: axis == -1 ? nil : axis + 1)
+      let all = context.graph.sizes(x, from: axis, to: axis == -1 ? nil : axis &+ 1)
       let results = context.graph.add(
         "TopK", [x, all], ["axis": .int(axis), "largest": .int(isAscending ? 0 : 1)],
         outputs: ["", "places"])

@@ -212,7 +212,7 @@ extension ProgramOperators {
       guard heights.count == 2, widths.count == 2 else {
         throw GraftError(.damaged, "its borders are \(heights) and \(widths)")
       }
-      let ends = [heights[1], widths[1]].map { $0 == 0 ? Int(Int32.max) : -$0 }
+      let ends = [heights[1], widths[1]].map { $0 == 0 ? Int(Int32.max) : 0 &- $0 }
       let x = try context.value(operation, "x")
       try context.finish(
         operation,
