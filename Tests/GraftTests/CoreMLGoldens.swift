@@ -35,7 +35,7 @@ struct CoreMLGolden {
   /// The tensors whose names begin with `prefix`, without it.
   func tensors(after prefix: String) -> [String: Tensor] {
     Dictionary(
-      uniqueKeysWithValues: tensors.compactMap { name, tensor in
+      uniqueKeysWithValues: tensors.compactMap { name, tensor -> (String, Tensor)? in
         name.hasPrefix(prefix) ? (String(name.dropFirst(prefix.count)), tensor) : nil
       })
   }

@@ -34,7 +34,9 @@ private struct NeighborModel {
       throw GraftError(
         .damaged, "\(samples.count) samples of \(dimension) numbers and \(labels.count) labels")
     }
-    (classes, classOfSample) = Self.classes(of: labels)
+    let sorted = Self.classes(of: labels)
+    classes = sorted.0
+    classOfSample = sorted.1
     let isText: Bool
     if case .strings = labels { isText = true } else { isText = false }
     section = NeighborSection(

@@ -56,8 +56,8 @@ private struct TreeEnsemble {
   private var falseNodes: [Int64] = []
   private var leafValues: [Double]
   private let base: [Double]
-  private let roots: [Int64]
-  private let depth: Int
+  private var roots: [Int64] = []
+  private var depth = 0
 
   private struct Key: Hashable {
     var tree: Int
@@ -113,11 +113,13 @@ private struct TreeEnsemble {
     takesMissing.append(try node.bool(14))
     let children = try [12, 13].map { field -> Int in
       guard !isLeaf else { return index }
-      let key = Key(tree: try node.int(1), node: try node.int(field))
+      let (number, key) = (
+        try node.int(2), Key(tree: try node.int(1), node: try node.int(field))
+      )
       guard let place = places[key], !isChild[place] else {
         throw GraftError(
           .damaged,
-          "node \(try node.int(2)) of tree \(key.tree) leads to node \(key.node), "
+          "node \(number) of tree \(key.tree) leads to node \(key.node), "
             + "which is not there or belongs to another one")
       }
       isChild[place] = true
