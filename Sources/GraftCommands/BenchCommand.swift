@@ -12,6 +12,7 @@ enum BenchCommand: Command {
       .value("--runs", "N", "measured runs, 10"),
       .value("--warmup", "N", "runs before, 2"),
       .repeated("--output", "NAME", "a value to compute; all outputs by default"),
+      ArithmeticOption.specification,
       .flag("--profile", "also show where the time goes: by step and by operator"),
       .flag("--json", "print JSON"),
     ],
@@ -50,7 +51,7 @@ enum BenchCommand: Command {
     let names = arguments.all("--output")
     let clock = ContinuousClock()
     let start = clock.now
-    let model = try Model(contentsOf: URL(fileURLWithPath: path))
+    let model = try Model(contentsOf: URL(fileURLWithPath: path), arithmetic: arguments.arithmetic)
     let session = try locating(path) {
       try InferenceSession(model, outputs: names.isEmpty ? nil : names, threads: threads)
     }

@@ -41,11 +41,13 @@ final class Console: Sendable {
   }
 
   /// Writes a line of the result.
-  func print(_ line: String = "") {
+  ///
+  /// - Parameter terminator: what ends the line; empty when more of it follows.
+  func print(_ line: String = "", terminator: String = "\n") {
     clearProgress()
     // After a failure the rest would have a gap before it.
     guard failure.withLock({ $0 == nil }) else { return }
-    do { try output(line + "\n") } catch { failure.withLock { $0 = error } }
+    do { try output(line + terminator) } catch { failure.withLock { $0 = error } }
   }
 
   /// Writes a line that is not part of the result.

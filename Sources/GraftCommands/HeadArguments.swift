@@ -11,7 +11,8 @@ enum HeadArguments {
         + "knn, mean, or auto, the best by cross validation"),
     .many(
       "--features", "LAYER[:POOLING]",
-      "where the classifier's features come from, such as block12:3x3; several are chosen from"),
+      "where the classifier's features come from, such as block12:3x3; several are chosen from, "
+        + "and without it the model's output and layers, of mlp the output only"),
     .flag("--no-mirrors", "do not learn from mirror images of pictures as well"),
   ]
 
@@ -52,6 +53,11 @@ enum HeadArguments {
     options.threads = try arguments.threads()
     let features = try arguments.all("--features").map { try FeatureSpecification($0) }
     if !features.isEmpty { options.features = features }
+    if kind == "mlp" {
+      // Perceptrons take much longer than other heads.
+      options.repeats = 1
+      options.features = try options.features ?? model.featureCandidates.prefix(1).map(\.self)
+    }
     return try PictureClassifierTrainer(set, options: options)
   }
 

@@ -21,13 +21,12 @@ struct InputPreparation {
   ]
 
   private static let columnsKey = "graft.table.columns"
-  private static let rateKey = "graft.audio.sampleRate"
 
   /// The model's input that files fill.
   private let input: Feature
   let picture: PicturePreprocessing?
-  let sampleRate: Int
-  let duration: Duration
+  /// Where the input is no picture.
+  let recording: RecordingPreprocessing
   /// Nil where the table decides.
   let columns: [String]?
   let target: String
@@ -46,12 +45,22 @@ struct InputPreparation {
         try? JSONDecoder().decode([String].self, from: Data($0.utf8))
       }
     picture = try Self.picture(arguments, model, input)
-    let known = model.metadata[Self.rateKey].flatMap { Int($0) }
-    let rate = try arguments.int("--sample-rate", in: 1...1_000_000) ?? known ?? 16_000
-    sampleRate = rate
-    let samples: Int? = input.fixedDimensions.last ?? nil
-    let seconds = try Self.seconds(arguments) ?? samples.map { Double($0) / Double(rate) } ?? 10
-    duration = .seconds(seconds)
+    recording = try Self.recording(arguments, model, input)
+  }
+
+  private static func recording(_ arguments: Arguments, _ model: Model, _ input: Feature) throws
+    -> RecordingPreprocessing
+  {
+    let known = model.recordingPreprocessing
+    let rate = try arguments.int("--sample-rate", in: 1...1_000_000) ?? known?.sampleRate ?? 16_000
+    let dimensions = input.fixedDimensions
+    let isLast = dimensions.count == 3 && dimensions[2] == 1 && dimensions[1] != 1
+    let samples: Int? = (isLast ? dimensions[1] : dimensions.last) ?? nil
+    let seconds =
+      try seconds(arguments) ?? samples.map { Double($0) / Double(rate) } ?? known?.seconds ?? 10
+    return RecordingPreprocessing(
+      sampleRate: rate, seconds: seconds,
+      layout: isLast ? .channelsLast : dimensions.count == 3 ? .channelsFirst : .samples)
   }
 
   private static func seconds(_ arguments: Arguments) throws -> Double? {
@@ -68,15 +77,17 @@ struct InputPreparation {
 
   /// The model with what must be known to ask it about files.
   ///
-  /// - Parameter columns: of the table that was learned from.
-  func noting(in model: Model, columns: [String]?) throws -> Model {
+  /// - Parameters:
+  ///   - columns: of the table that was learned from.
+  ///   - media: whether pictures or recordings were learned from.
+  func noting(in model: Model, columns: [String]?, media: Bool) throws -> Model {
     var model = model
     if let picture { model.picturePreprocessing = picture }
+    if media, picture == nil { model.recordingPreprocessing = recording }
     if let columns {
       model.metadata[Self.columnsKey] = String(
         decoding: try JSONEncoder().encode(columns), as: UTF8.self)
     }
-    if sampleRate != 16_000 { model.metadata[Self.rateKey] = "\(sampleRate)" }
     return model
   }
 

@@ -17,6 +17,7 @@ enum InspectCommand: Command {
         "--updatable", "show how a Core ML file updates, and which of Core ML's rules it breaks"),
     ] + SampleInputs.options + [
       .value("--threads", "N", "threads that the plan is for; all cores by default"),
+      ArithmeticOption.specification,
       .flag("--json", "print JSON"),
     ],
     example: "graft inspect mobilenet_v2.onnx --plan")
@@ -28,7 +29,7 @@ enum InspectCommand: Command {
     if ORTCheckpoint.isCheckpoint(path) {
       return try CheckpointListing(try ORTCheckpoint(path: path)).print(path, arguments, console)
     }
-    let model = try Model(contentsOf: URL(fileURLWithPath: path))
+    let model = try Model(contentsOf: URL(fileURLWithPath: path), arithmetic: arguments.arithmetic)
     let sampleInputs = try SampleInputs(arguments)
     var report = Report(model)
     let listing =

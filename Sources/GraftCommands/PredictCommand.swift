@@ -114,11 +114,7 @@ private struct ExampleInputs {
 
   private func tensor(of url: URL) throws -> Tensor {
     if let picture = preparation.picture { return try picture.tensor(Picture(contentsOf: url)) }
-    let recording = try AudioDecoder(sampleRate: preparation.sampleRate).decode(url)
-    let length = Int(preparation.duration / .seconds(1) * Double(preparation.sampleRate))
-    var samples = Array(recording.samples.prefix(length))
-    samples += [Float](repeating: 0, count: length - samples.count)
-    return try Tensor(samples, shape: [1, length])
+    return try preparation.recording.tensor(preparation.recording.decoder().decode(url))
   }
 
   private func forEachRow(_ path: String, _ body: (String, [String: Tensor]) throws -> Void) throws

@@ -36,9 +36,8 @@ struct OutputReading {
 
   /// As the loss reads it.
   init(_ loss: Loss, labels: [String]?) {
-    let isProbability = loss.targetRange == 0...1
     self.init(
-      kind: loss.isClassification ? .classes : isProbability ? .probabilities : .values,
+      kind: loss.isClassification ? .classes : loss.takesProbabilities ? .probabilities : .values,
       labels: labels)
   }
 

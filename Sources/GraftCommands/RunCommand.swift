@@ -12,6 +12,7 @@ enum RunCommand: Command {
       .value("--outputs", "FILE", "file to write, .safetensors"),
       .repeated("--output", "NAME", "a value to compute; all outputs by default"),
       .value("--threads", "N", "threads; all cores by default"),
+      ArithmeticOption.specification,
     ],
     example: "graft run model.onnx --inputs in.safetensors --outputs out.safetensors")
 
@@ -27,8 +28,8 @@ enum RunCommand: Command {
     try files.write(outputs, "--outputs", .tensors)
     let session = try locating(path) {
       try InferenceSession(
-        try Model(contentsOf: URL(fileURLWithPath: path)), outputs: names.isEmpty ? nil : names,
-        threads: threads)
+        try Model(contentsOf: URL(fileURLWithPath: path), arithmetic: arguments.arithmetic),
+        outputs: names.isEmpty ? nil : names, threads: threads)
     }
     let tensors = try SafetensorsFile(path: inputs).tensors
     let results = try locating(path) {

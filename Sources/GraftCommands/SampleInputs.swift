@@ -72,7 +72,8 @@ struct SampleInputs {
     return Shape(sizes.compactMap { $0 })
   }
 
-  /// Fixed values like those of real inputs: between -1 and 1, or 0 and 1 for integers.
+  /// Fixed values like those of real inputs: between -1 and 1, any bytes, or 0 and 1 for other
+  /// integers.
   private static func values(_ type: ElementType, _ shape: Shape) throws -> Tensor {
     var generator = SeededGenerator(seed: 1)
     switch type {
@@ -80,6 +81,8 @@ struct SampleInputs {
     case .float64: return try filled(shape) { generator.uniform() * 2 - 1 }
     case .int64: return try filled(shape) { Int64(generator.next() & 1) }
     case .int32: return try filled(shape) { Int32(generator.next() & 1) }
+    case .uint8: return try filled(shape) { UInt8(truncatingIfNeeded: generator.next()) }
+    case .int8: return try filled(shape) { Int8(truncatingIfNeeded: generator.next()) }
     default: return try Tensor(zeros: shape, type)
     }
   }

@@ -17,7 +17,8 @@ enum TrainCommand: Command {
       checkpoints and model.onnx. '--data' without '--run' and '--export' makes the run
       runs/MODEL-1. 'graft train --run NAME --resume' goes on where a run stopped, however it was
       ended, and ends with the same bytes as if it had never stopped; with more '--epochs' a run
-      that is done goes on too. 'graft runs watch NAME' shows what it does.
+      that is done goes on too. 'graft runs watch NAME' shows what it does. A classifier on features
+      has no checkpoints: its run computes the features and fits anew, with the same result.
 
       Files may differ in open dimensions; a batch never crosses a file. Gradients of accumulated
       batches are added, not averaged; groups run across the ends of epochs, and a rest is applied

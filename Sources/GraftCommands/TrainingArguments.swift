@@ -13,6 +13,10 @@ enum TrainingArguments {
     .value("--ignore-index", "I", "cross-entropy: a class number that counts for nothing"),
     .value("--label-smoothing", "S", "cross-entropy: share of targets spread over all classes, 0"),
     .value("--pos-weight", "W[,W...]", "bce: weight of positive targets"),
+    .repeated(
+      "--add-loss", "NAME[,weight=W][,output=VALUE][,target=TENSOR]",
+      "a further loss that is added, W times (1): of another value of the model, with targets in "
+        + "another tensor of the examples"),
   ]
 
   static let optimizerOptions: [OptionSpecification] = [
@@ -43,10 +47,15 @@ enum TrainingArguments {
       "factor of the learning rate, and weight decay, for some parameters; the first match counts"),
   ]
 
-  /// The loss.
+  /// The loss: '--loss', and what '--add-loss' adds to it.
   static func loss(_ arguments: Arguments) throws -> Loss {
-    let names = ["cross-entropy", "mse", "bce", "l1"]
-    let name = try arguments.choice("--loss", names) ?? "cross-entropy"
+    let loss = try mainLoss(arguments)
+    let others = try arguments.all("--add-loss").map(AddedLoss.term)
+    return others.isEmpty ? loss : .sum([LossTerm(loss)] + others)
+  }
+
+  private static func mainLoss(_ arguments: Arguments) throws -> Loss {
+    let name = try arguments.choice("--loss", AddedLoss.names) ?? "cross-entropy"
     try refuse(
       [
         "--class-weights": ["cross-entropy"], "--ignore-index": ["cross-entropy"],

@@ -55,7 +55,9 @@ struct TrainingData {
 
   /// The model with the names of the classes and with what must be known to ask it about files.
   func noting(in model: Model) throws -> Model {
-    var model = try preparation.noting(in: model, columns: try tableColumns())
+    let learnsFromFolders = paths.training.contains(where: DataArguments.isFolder)
+    var model = try preparation.noting(
+      in: model, columns: try tableColumns(), media: learnsFromFolders)
     if let labels { model.labels = labels }
     return model
   }
@@ -147,8 +149,7 @@ struct DataReader {
         augmentation: changing ? augmentation.pictures : nil, variants: augmentation.variants)
     }
     return try folder.recordingExamples(
-      input: preparation.inputName, sampleRate: preparation.sampleRate,
-      duration: preparation.duration, augmentation: changing ? augmentation.recordings : nil,
-      variants: augmentation.variants)
+      input: preparation.inputName, preprocessing: preparation.recording,
+      augmentation: changing ? augmentation.recordings : nil, variants: augmentation.variants)
   }
 }

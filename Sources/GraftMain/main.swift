@@ -1,8 +1,9 @@
 import Foundation
 import GraftCommands
 
-// A reader of the output that goes away must not end the program with a signal.
-signal(SIGPIPE, SIG_IGN)
+// A reader of the output that goes away and a file that grows beyond a limit must not end the program
+// with a signal: writing fails then, and that is told.
+for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
 
 // OpenMP's workers spin for long while they wait, unless told otherwise before the library is loaded.
 // About 0.1 ms bridges the time from one node to the next: to wake them costs more than that.

@@ -4,9 +4,9 @@ import Synchronization
 
 /// A program that runs beside this one, with limits, until it ends or is ended.
 ///
-/// It has no standard input, a process group of its own, and none of this process's files. Any
-/// thread may call `run`; nothing global is touched. The caller's thread waits; cancelling its task
-/// ends the program.
+/// It has a process group of its own and none of this process's files. With `run` it has no standard
+/// input; `FedProcess` gives it one. Any thread may call `run`; nothing global is touched. The
+/// caller's thread waits; cancelling its task ends the program.
 package struct ChildProcess: Sendable {
   /// A name to look for in PATH, or a path.
   package var program: String
@@ -42,7 +42,7 @@ package struct ChildProcess: Sendable {
   package func run(output: (UnsafeRawBufferPointer) throws -> Void = { _ in }) throws -> Ending {
     let (child, results, messages) = try Self.starting.withLock { _ in
       let channels = (try Channel(), try Channel())
-      return (try start(channels.0, channels.1), channels.0, channels.1)
+      return (try start(nil, channels.0, channels.1), channels.0, channels.1)
     }
     var errorText: [UInt8] = []
     do {
@@ -55,7 +55,7 @@ package struct ChildProcess: Sendable {
   }
 
   /// Held while a program starts, so that none inherits the channels of another.
-  private static let starting = Mutex(())
+  static let starting = Mutex(())
 
   /// Reads both channels as they fill, so that the program never waits for us, until it has ended.
   private func read(
@@ -85,11 +85,16 @@ package struct ChildProcess: Sendable {
     }
   }
 
-  private func start(_ results: Channel, _ messages: Channel) throws -> RunningChild {
+  /// - Parameter input: becomes standard input; an empty one when nil.
+  func start(_ input: Int32?, _ results: Channel, _ messages: Channel) throws -> RunningChild {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    if let input {
+      posix_spawn_file_actions_adddup2(&actions, input, 0)
+    } else {
+      posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    }
     posix_spawn_file_actions_adddup2(&actions, results.writeEnd, 1)
     posix_spawn_file_actions_adddup2(&actions, messages.writeEnd, 2)
 
@@ -101,7 +106,7 @@ package struct ChildProcess: Sendable {
     posix_spawnattr_setsigmask(&attributes, &noSignals)
     var defaults = sigset_t()
     sigemptyset(&defaults)
-    for signal in [SIGPIPE, SIGINT, SIGTERM, SIGHUP] { sigaddset(&defaults, signal) }
+    for signal in [SIGPIPE, SIGXFSZ, SIGINT, SIGTERM, SIGHUP] { sigaddset(&defaults, signal) }
     posix_spawnattr_setsigdefault(&attributes, &defaults)
     posix_spawnattr_setpgroup(&attributes, 0)
     let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP
@@ -131,7 +136,7 @@ package struct ChildProcess: Sendable {
 }
 
 /// A started program, whose number stays its own until `end`.
-private struct RunningChild {
+struct RunningChild {
   let identifier: pid_t
 
   /// Whether it has ended by itself.
@@ -159,7 +164,7 @@ private struct RunningChild {
 }
 
 /// A pipe from the program to this process.
-private final class Channel {
+final class Channel {
   private var readEnd: Int32
   private(set) var writeEnd: Int32
 
@@ -181,6 +186,9 @@ private final class Channel {
   }
 
   var isOpen: Bool { readEnd >= 0 }
+
+  /// What this process reads from; below 0 when it is closed.
+  var descriptor: Int32 { readEnd }
 
   func closeWriteEnd() {
     if writeEnd >= 0 { close(writeEnd) }
@@ -218,14 +226,14 @@ private final class Channel {
 
 extension [UInt8] {
   /// Adds bytes and forgets the oldest beyond some thousands.
-  fileprivate mutating func keepLast(_ bytes: UnsafeRawBufferPointer) {
+  mutating func keepLast(_ bytes: UnsafeRawBufferPointer) {
     append(contentsOf: bytes)
     let most = 1 << 14
     if count > 2 * most { removeFirst(count - most) }
   }
 
   /// The text's lines without empty ones.
-  fileprivate var lines: [String] {
+  var lines: [String] {
     String(decoding: self, as: UTF8.self).split(whereSeparator: \.isNewline)
       .map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
   }

@@ -7,14 +7,16 @@ public enum PictureFilter: String, Sendable, Codable, CaseIterable {
   case bilinear
   /// Keys' cubic with a = -0.5, over four pixels.
   case bicubic
+  /// Between the four nearest pixels, also when it shrinks: pixels between them do not count then.
+  case plainBilinear
 
   /// How far the filter reaches, in source pixels when not shrinking.
-  fileprivate var support: Double { self == .bilinear ? 1 : 2 }
+  fileprivate var support: Double { self == .bicubic ? 2 : 1 }
 
   fileprivate func weight(_ x: Double) -> Double {
     let x = abs(x)
     switch self {
-    case .bilinear: return x < 1 ? 1 - x : 0
+    case .bilinear, .plainBilinear: return x < 1 ? 1 - x : 0
     case .bicubic:
       if x < 1 { return (1.5 * x - 2.5) * x * x + 1 }
       return x < 2 ? ((-0.5 * x + 2.5) * x - 4) * x + 2 : 0
@@ -24,10 +26,11 @@ public enum PictureFilter: String, Sendable, Codable, CaseIterable {
 
 extension Picture {
   /// The picture in another size; when it shrinks, the filter widens so that every source pixel
-  /// counts.
+  /// counts, unless it is `plainBilinear`.
   ///
   /// The values are those of Pillow's `Image.resize`: first along rows, then along columns, each
-  /// rounded to 8 bits, with weights rounded to 22 binary digits.
+  /// rounded to 8 bits, with weights rounded to 22 binary digits. Those of `plainBilinear` are
+  /// TensorFlow's with half-pixel centres, in float64 and rounded to the nearest.
   ///
   /// - Throws: `invalidArgument` when a side is below 1 or both together are too large.
   public func resized(
@@ -47,6 +50,9 @@ extension Picture {
     rows: Range<Int>
   ) throws -> Picture {
     _ = try Self.byteCount(columns.count, rows.count)
+    if filter == .plainBilinear {
+      return try sampled(toWidth: newWidth, height: newHeight, columns: columns, rows: rows)
+    }
     let vertical = ResizingWeights(from: height, to: newHeight, filter, rows)
     let horizontal = ResizingWeights(from: width, to: newWidth, filter, columns)
     let needed = vertical.sources

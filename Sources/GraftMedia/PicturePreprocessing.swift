@@ -82,40 +82,20 @@ public struct PicturePreprocessing: Sendable, Equatable, Codable {
   ///
   /// - Throws: `invalidArgument` when a number makes no sense.
   public func fitted(_ picture: Picture) throws -> Picture {
-    try check()
-    let ratioX = Double(width) / Double(picture.width)
-    let ratioY = Double(height) / Double(picture.height)
+    let placement = try placement(ofWidth: picture.width, height: picture.height)
     switch fit {
     case .stretch:
       return try picture.resized(toWidth: width, height: height, filter: filter)
     case .letterbox(let red, let green, let blue):
-      let scale = min(ratioX, ratioY)
-      func side(_ old: Int, _ most: Int) -> Int {
-        min(most, max(1, Int((Double(old) * scale).rounded())))
-      }
       let inner = try picture.resized(
-        toWidth: side(picture.width, width), height: side(picture.height, height), filter: filter)
+        toWidth: placement.width, height: placement.height, filter: filter)
       return try inner.padded(toWidth: width, height: height, color: [red, green, blue])
-    case .centerCrop(let fraction):
-      func side(_ wanted: Int) -> Int { Int((Double(wanted) / fraction).rounded()) }
-      let isWide = ratioX < ratioY
-      // The side that fits exactly, and the other one in proportion, rounded down.
-      let newWidth =
-        isWide
-        ? max(width, picture.width * side(height) / picture.height) : side(width)
-      let newHeight =
-        isWide
-        ? side(height) : max(height, picture.height * side(width) / picture.width)
-      let (x, y) = (Self.half(newWidth - width), Self.half(newHeight - height))
+    case .centerCrop:
+      let (x, y) = (-placement.left, -placement.top)
       return try picture.resized(
-        toWidth: newWidth, height: newHeight, filter: filter, columns: x..<x + width,
+        toWidth: placement.width, height: placement.height, filter: filter, columns: x..<x + width,
         rows: y..<y + height)
     }
-  }
-
-  /// Half, odd numbers to the even neighbour, as in torchvision's `CenterCrop`.
-  private static func half(_ number: Int) -> Int {
-    Int((Double(number) / 2).rounded(.toNearestOrEven))
   }
 
   /// The model's input: [1, 3, height, width] or [1, height, width, 3], float32.

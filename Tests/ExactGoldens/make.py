@@ -21,7 +21,7 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 RNG = np.random.default_rng(17)
 CODES = {np.dtype(t): getattr(fb.TensorType, n) for t, n in [
     (np.uint8, "UINT8"), (np.int8, "INT8"), (np.int16, "INT16"), (np.int32, "INT32"),
-    (np.int64, "INT64"), (np.float32, "FLOAT32")]}
+    (np.int64, "INT64"), (np.bool_, "BOOL"), (np.float32, "FLOAT32")]}
 goldens = {}
 
 
@@ -224,6 +224,19 @@ for label, dtype, zero in BYTES:
     same = [Value(dtype, [3, 20], 0.031, zero) for _ in range(3)]
     case(f"maximum_{label}", "MAXIMUM", 2, same[:2], same[2:], options("MaximumMinimumOptions"))
     case(f"minimum_{label}", "MINIMUM", 2, same[:2], same[2:], options("MaximumMinimumOptions"))
+
+    for op in ("LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL", "EQUAL", "NOT_EQUAL"):
+        a, b = Value(dtype, [20, 20], 0.031, zero), Value(dtype, [20], 0.02, zero + 9)
+        kind = {"NOT_EQUAL": "NotEqual"}.get(op, op.title().replace("_", "")) + "Options"
+        case(f"{op.lower()}_{label}", op, 2, [a, b], [Value(np.bool_, [20, 20])], options(kind))
+for label, dtype, zero in [("int8", np.int8, -7), ("int16", np.int16, 0)]:
+    scale = 0.02 if dtype == np.int8 else 3e-4
+    for first, second, shapes in [(False, False, ([2, 3, 8], [2, 8, 5])), (False, True, ([2, 3, 8], [2, 5, 8])),
+                                  (True, False, ([2, 8, 3], [2, 8, 5]))]:
+        a, b = Value(dtype, shapes[0], scale, zero), Value(dtype, shapes[1], scale * 1.7, zero and 4)
+        case(f"batch_matmul_{label}_{int(first)}{int(second)}", "BATCH_MATMUL", 4 if dtype == np.int8 else 3, [a, b],
+             [Value(dtype, [2, 3, 5], 0.2 if dtype == np.int8 else 0.01, zero and -20)],
+             options("BatchMatMulOptions", adjX=first, adjY=second))
 
 # Windows, means and sums
 

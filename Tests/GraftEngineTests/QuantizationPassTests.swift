@@ -34,7 +34,8 @@ private func x() throws -> Tensor {
 /// The operators that the passes leave, and the outputs without and with them.
 private func simplified(_ graph: Graph) throws -> (ops: [String], plain: Tensor?, passed: Tensor?) {
   var changed = graph
-  for pass in [DequantizationMotion(), QuantizationFusion()] as [any GraphPass] {
+  let names = ["dequantization motion", "quantization fusion"]
+  for pass in standardGraphPasses where names.contains(pass.name) {
     try pass.apply(to: &changed, keeping: ["y"], registry: .standard)
   }
   let options = PlanOptions(passes: [])

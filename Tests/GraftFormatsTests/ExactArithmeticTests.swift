@@ -1,4 +1,5 @@
 import Foundation
+import GraftDiagnostics
 import GraftEngine
 import GraftFormats
 import GraftGraph
@@ -51,6 +52,12 @@ struct ExactArithmeticTests {
       return
     }
     #expect(reason.contains("open the model with float arithmetic"))
+  }
+
+  @Test func `what runs exactly cannot be written as ONNX, and says how it can`() throws {
+    let model = try exactModel("conv_int8_same_relu6")
+    let error = #expect(throws: GraftError.self) { try ONNXWriter.encode(model) }
+    #expect(error?.description.contains("Open the model with float arithmetic") == true)
   }
 
   private func exactModel(_ name: String) throws -> Model {

@@ -142,7 +142,7 @@ struct LabeledFolderTests {
     #expect(names(whole) == ["0 a/1.jpg", "0 a/2.jpg", "1 b/1.jpg"])
     #expect(whole.notes.contains { $0.contains("broken.jpg") })
     expectError(.invalidArgument, "read for pictures") {
-      _ = try labeled.recordingExamples(input: "x", duration: .seconds(1))
+      _ = try labeled.recordingExamples(input: "x", preprocessing: .init(seconds: 1))
     }
   }
 
@@ -190,7 +190,7 @@ struct LabeledFolderTests {
       URL(fileURLWithPath: SharedData.path("data/digits")), media: .recordings)
     #expect(digits.labels == ["george", "jackson", "nicolas", "yweweler"])
     let set = try digits.recordingExamples(
-      input: "x", sampleRate: 8_000, duration: .seconds(1), augmentation: .sounds,
+      input: "x", preprocessing: .init(sampleRate: 8_000, seconds: 1), augmentation: .sounds,
       variants: try ExampleVariants(seed: 1))
     let plain: [Float] = try #require(try set.load(row: 0)["x"]).values()
     #expect(plain.count == 8_000 && plain.suffix(100).allSatisfy { $0 == 0 })
@@ -198,7 +198,7 @@ struct LabeledFolderTests {
     #expect(changed.count == 8_000 && changed != plain)
     #expect(try set.load(row: 0, variant: 3)["x"]?.values() == changed)
     expectError(.invalidArgument, "make no recording") {
-      _ = try digits.recordingExamples(input: "x", duration: .zero)
+      _ = try digits.recordingExamples(input: "x", preprocessing: .init(seconds: 0))
     }
   }
 }

@@ -38,39 +38,28 @@ extension LabeledFolder {
   /// The recordings as examples that are decoded when they are needed; targets are the labels' places,
   /// int64 [examples].
   ///
-  /// Longer recordings are cut, shorter ones are followed by silence.
-  ///
   /// - Parameters:
-  ///   - input: the model's input, float32 [1, samples].
-  ///   - sampleRate: samples per second.
-  ///   - duration: how much of each recording is used, from its beginning.
-  ///   - augmentation: changes while training, of that beginning.
+  ///   - input: the model's input.
+  ///   - preprocessing: how a recording becomes the input.
+  ///   - augmentation: changes while training, of the beginning that is used.
   ///   - variants: how many changed versions there are of each; without effect when nothing changes.
   /// - Throws: `invalidArgument` when these are no recordings or a number is out of range; what
   ///   decoding the first file throws.
   public func recordingExamples(
-    input: String, sampleRate: Int = 16_000, duration: Duration,
-    augmentation: AudioAugmentation? = nil, variants: ExampleVariants? = nil
+    input: String, preprocessing: RecordingPreprocessing, augmentation: AudioAugmentation? = nil,
+    variants: ExampleVariants? = nil
   ) throws -> ExampleSet {
     try require(.recordings)
+    try preprocessing.check()
     try augmentation?.check()
-    let length = duration / .seconds(1) * Double(sampleRate)
-    guard sampleRate > 0, length >= 1, length <= 1e9 else {
-      throw GraftError(
-        .invalidArgument, "\(duration) at \(sampleRate) samples per second make no recording",
-        fix: "Choose a rate and a duration above 0")
-    }
-    var decoder = AudioDecoder(sampleRate: sampleRate, check: .anything)
-    decoder.maximumDuration = duration * max(1, augmentation?.speed.upperBound ?? 1)
-    return try examples(changing: augmentation != nil, variants) { [decoder] url, generator in
+    let decoder = preprocessing.decoder(stretch: augmentation?.speed.upperBound ?? 1)
+    return try examples(changing: augmentation != nil, variants) { url, generator in
       var recording = try decoder.decode(url)
       if let augmentation, var random = generator {
         recording = try augmentation.applied(to: recording, using: &random)
         generator = random
       }
-      var samples = Array(recording.samples.prefix(Int(length)))
-      samples += [Float](repeating: 0, count: Int(length) - samples.count)
-      return [input: try Tensor(samples, shape: [1, samples.count])]
+      return [input: try preprocessing.tensor(recording)]
     }
   }
 
@@ -84,7 +73,7 @@ extension LabeledFolder {
       case .pictures: PictureDecoder().decode(urls).map { $0.map { _ in } }
       case .recordings:
         urls.map { url in
-          Result { _ = try AudioDecoder(check: .anything).decode(url) }
+          Result { _ = try RecordingPreprocessing(seconds: 3600).decoder().decode(url) }
         }
       }
     var reasons: [Int: any Error] = [:]
@@ -116,15 +105,6 @@ extension LabeledFolder {
       try load(files[row].url, &generator)
     }
   }
-}
-
-extension RecordingCheck {
-  /// Short and silent recordings are examples as good as others.
-  fileprivate static let anything: RecordingCheck = {
-    var check = RecordingCheck(minimumDuration: .zero)
-    check.silentPeak = 0
-    return check
-  }()
 }
 
 extension Picture {

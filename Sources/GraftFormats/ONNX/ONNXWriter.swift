@@ -68,9 +68,12 @@ package enum ONNXWriter {
     let own = graph.allNodes.filter { $0.domain == graftDomain }
     guard let first = own.first else { return }
     let names = Set(own.map(\.op)).sorted().joined(separator: ", ")
+    let isExact = own.contains { $0.op.hasPrefix("FixedPoint") }
     throw GraftError(
       .unsupported, "ONNX has no operators \(names), which only Graft knows", at: [first.place],
-      fix: "Write the model before it is made ready for training")
+      fix: isExact
+        ? "Open the model with float arithmetic"
+        : "Write the model before it is made ready for training")
   }
 }
 

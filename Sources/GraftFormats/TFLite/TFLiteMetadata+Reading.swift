@@ -62,7 +62,9 @@ extension TFLiteMetadata {
       let spaces: [ColorSpace] = [.unknown, .rgb, .grayscale]
       let space = Int(try properties?.integer(0, Int8.self) ?? 0)
       return .picture(colorSpace: spaces.indices.contains(space) ? spaces[space] : .unknown)
-    case 3: return .boundingBoxes
+    case 3:
+      let order = try properties?.integers(0, UInt32.self) ?? []
+      return .boundingBoxes(order: order.map(Int.init))
     case 4:
       return .audio(
         sampleRate: Int(try properties?.integer(0, UInt32.self) ?? 0),

@@ -41,7 +41,8 @@ public struct TFLiteMetadata: Codable, Sendable, Hashable {
     case unknown
     case feature
     case picture(colorSpace: ColorSpace)
-    case boundingBoxes
+    /// Four numbers a box; `order` says where left, top, right and bottom are among them.
+    case boundingBoxes(order: [Int])
     case audio(sampleRate: Int, channels: Int)
   }
 

@@ -21,6 +21,20 @@ package struct TFLiteReader {
     }
   }
 
+  /// Reads a model from memory.
+  package static func read(bytes: [UInt8], arithmetic: TFLiteArithmetic = .float) throws -> Model {
+    let owner = try TensorStorage(byteCount: bytes.count, zeroed: false)
+    bytes.withUnsafeBytes { source in
+      if let start = source.baseAddress {
+        owner.base.copyMemory(from: start, byteCount: source.count)
+      }
+    }
+    let copy = UnsafeRawBufferPointer(start: owner.base, count: bytes.count)
+    var model = try read(TFLiteFile(copy, owner: owner), arithmetic: arithmetic)
+    model.origin = ModelOrigin(format: formatName, path: "")
+    return model
+  }
+
   /// The format's name in `Model.origin`.
   package static let formatName = "TensorFlow Lite"
 

@@ -18,7 +18,8 @@ extension TFLiteTensor {
     }
     isVariable = try table.bool(Field.isVariable)
     data = buffer == 0 || isVariable ? nil : buffers[buffer]
-    shape = try Self.shape(table, isConstant: data != nil)
+    let shape = try Self.shape(table, isConstant: data != nil)
+    self.shape = shape
     quantization = try table.table(Field.quantization).flatMap {
       try Self.quantization($0, shape: shape)
     }
@@ -37,9 +38,16 @@ extension TFLiteTensor {
     }
     let open = signature.count == sizes.count ? signature : sizes
     let shape = zip(sizes, open).map { size, open in open < 0 || size < 0 ? nil : Int(size) }
-    _ = try Shape(shape.map { $0 ?? 1 }).checkedElementCount()
+    let count = try Shape(shape.map { $0 ?? 1 }).checkedElementCount()
+    guard count <= largestElementCount else {
+      throw GraftError(
+        .unsupported, "a tensor of shape \(sizes) has more than \(largestElementCount) elements")
+    }
     return shape
   }
+
+  /// A bound far above what models have, so that a damaged size does not take all memory.
+  private static let largestElementCount = 1 << 28
 
   private static func quantization(_ table: FlatBufferTable, shape: [Int?]?) throws
     -> TFLiteQuantization?

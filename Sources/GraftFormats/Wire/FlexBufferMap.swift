@@ -33,7 +33,7 @@ struct FlexBufferMap {
     let count = try unsigned(start - width, width)
     let keyWidth = try unsigned(start - 2 * width, width)
     let keys = try target(start - 3 * width, width)
-    guard count <= Self.largestCount else { throw Self.damaged }
+    guard count <= Self.largestCount, [1, 2, 4, 8].contains(keyWidth) else { throw Self.damaged }
     for entry in 0..<count {
       let name = try text(try target(keys + entry * keyWidth, keyWidth))
       let kind = Int(try unsigned(start + count * width + entry, 1))

@@ -7,7 +7,8 @@ struct CrossValidation {
   private let groups: [Int]
   private let options: HeadChoice.Options
   private let threads: Int
-  private let heldOut: [[Int]]
+  /// For every repetition the rows of each fold.
+  private let heldOut: [[[Int]]]
   let repeats: Int
   let foldCount: Int
   /// How many groups there are.
@@ -38,7 +39,7 @@ struct CrossValidation {
     foldCount = min(options.folds, exampleCount)
     repeats = options.repeats ?? (exampleCount <= 100 ? 5 : exampleCount <= 400 ? 2 : 1)
     let foldCount = foldCount
-    heldOut = try (0..<repeats).flatMap { round in
+    heldOut = try (0..<repeats).map { round in
       try StratifiedFolds(
         classes: assignment.indices, labels: assignment.classes, groups: groups, count: foldCount,
         seed: options.seed &+ UInt64(round) &* 0x9E37_79B9_7F4A_7C15
@@ -46,8 +47,13 @@ struct CrossValidation {
     }
   }
 
-  /// For each candidate its accuracy on the matrix.
-  func evaluate(_ rows: FeatureRows, labels: [ClassLabel]) throws -> [Result] {
+  /// For each candidate how often each row was classified right.
+  ///
+  /// - Parameter rounds: the repetitions that are made.
+  func evaluate(
+    _ candidates: [HeadSettings], _ rows: FeatureRows, labels: [ClassLabel], rounds: Range<Int>
+  ) throws -> [[Double]] {
+    let heldOut = heldOut[rounds].flatMap(\.self)
     let matrix = try rows.matrix
     let gram = matrix.gram
     var predictions = [[[Int]?]](repeating: [], count: heldOut.count)
@@ -58,21 +64,26 @@ struct CrossValidation {
             rows: matrix, gram: gram, classes: assignment.indices,
             classCount: assignment.classes.count, training: others(than: heldOut[index]),
             heldOut: heldOut[index])
-          slots[index] = fold.predictions(options.candidates)
+          slots[index] = fold.predictions(candidates)
         }
       }
     }
-    return try options.candidates.enumerated().map { place, settings in
+    return try candidates.enumerated().map { place, settings in
       var right = [Double](repeating: 0, count: assignment.indices.count)
       for (index, rowsOut) in heldOut.enumerated() {
         let found =
           try predictions[index][place] ?? slowPredictions(settings, rows, labels, rowsOut)
         for (row, label) in zip(rowsOut, found) where label == assignment.indices[row] {
-          right[row] += 1 / Double(repeats)
+          right[row] += 1
         }
       }
-      return Result(right, groups: groups)
+      return right
     }
+  }
+
+  /// The accuracy of a candidate after some repetitions.
+  func result(_ right: [Double], rounds: Int) -> Result {
+    Result(right.map { $0 / Double(rounds) }, groups: groups)
   }
 
   private func others(than rows: [Int]) -> [Int] {

@@ -9,20 +9,25 @@ extension HeadChoice {
       + "\(folds)-fold cross validation, \(repeats) \(repeats == 1 ? "time" : "times") over "
       + "\(exampleCount) examples, it classified \(percent(chosen.accuracy)) % right, with a standard "
       + "error of \(percent(chosen.standardError))."
-    let equals = candidates.dropFirst().prefix { chosen.accuracy - $0.accuracy <= 1e-9 }
+    let finalists = candidates.filter { $0.repeats == chosen.repeats }
+    let equals = finalists.dropFirst().prefix { chosen.accuracy - $0.accuracy <= 1e-9 }
     if let other = equals.first {
       text +=
         " \(equals.count) other \(equals.count == 1 ? "candidate was" : "candidates were") as "
         + "accurate, such as \(other.settings) on '\(other.features)'; the simplest head with the "
         + "fewest features was taken."
-    } else if candidates.count > 1 {
-      let next = candidates[1]
+    } else if finalists.count > 1 {
+      let next = finalists[1]
       text +=
         " Next came \(next.settings) on '\(next.features)' with \(percent(next.accuracy)) %."
     }
     text +=
       " There were \(candidates.count) candidates on \(matrices) feature "
-      + "\(matrices == 1 ? "matrix" : "matrices"); the best of many looks a little better than it is."
+      + "\(matrices == 1 ? "matrix" : "matrices")"
+    if finalists.count < candidates.count {
+      text += ", each tried once, and the \(finalists.count) best of them \(repeats) times"
+    }
+    text += "; the best of many looks a little better than it is."
     return text
   }
 
@@ -32,6 +37,7 @@ extension HeadChoice {
   public func table(first count: Int? = nil) -> String {
     let lines = candidates.prefix(max(0, count ?? candidates.count)).map {
       "\(percent($0.accuracy)) ± \(percent($0.standardError))  \($0.settings)  \($0.features)"
+        + ($0.repeats < repeats ? "  (tried once)" : "")
     }
     return lines.joined(separator: "\n")
   }

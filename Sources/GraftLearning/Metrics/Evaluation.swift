@@ -82,6 +82,6 @@ extension Loss {
 
   var targetKind: TargetKind {
     if isClassification { return .classes(ignoring: ignoredClass) }
-    return targetRange == 0...1 ? .probabilities : .values
+    return takesProbabilities ? .probabilities : .values
   }
 }

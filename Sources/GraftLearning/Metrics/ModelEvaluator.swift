@@ -11,6 +11,7 @@ package struct ModelEvaluator {
   private let loss: Loss
   private let lossName: String
   private let target: String
+  private let graph: Graph
   private let plan: Plan
   /// Without the loss, to say what does not fit.
   private let forward: Plan
@@ -28,13 +29,14 @@ package struct ModelEvaluator {
     givesProbabilities: Bool = false, threads: Int? = nil
   ) throws {
     let output = try model.graph.outputName(output)
-    let graph = model.graph.pruned(to: model.graph.outputs(named: output))
+    let graph = model.graph
     let (scored, scores) =
       givesProbabilities ? try graph.takingLogarithms(of: output) : (graph, output)
     let attached = try locating(example.name) {
       try AttachedLoss(loss, to: scored, scores, example.targets.elementType, example.inputTypes)
     }
     target = attached.target
+    self.graph = graph
     lossName = attached.loss
     plan = try Plan(
       attached.graph, outputs: [lossName, output], registry: .standard, options: .standard)
@@ -54,6 +56,8 @@ package struct ModelEvaluator {
     var sums = EvaluationSums(loss.targetKind)
     let order = BatchOrder(
       exampleCounts: data.map(\.count), batchSize: batchSize, shuffleSeed: nil)
+    var check = TargetCheck(loss, graph, output: output)
+    for set in data { try check.check(set) }
     for batch in order.batches(epoch: nil) {
       let set = data[batch.set]
       let targets = try set.targets.gathering(rows: batch.rows)

@@ -20,13 +20,14 @@ struct AttachedLoss {
     _ loss: Loss, to source: Graph, _ output: String, _ targetType: ElementType,
     _ example: [String: TensorType]
   ) throws {
-    for name in loss.classTargets {
+    for target in loss.targets where target.isInteger {
+      let name = target.tensor
       guard let type = name.map({ example[$0]?.elementType }) ?? targetType,
         type.isFloatingPoint || type == .bool
       else { continue }
       throw GraftError(
         .typeMismatch,
-        "\(name.map { "'\($0)' is" } ?? "the targets are") \(type); \(loss.name) takes class numbers",
+        "\(name.map { "'\($0)' is" } ?? "the targets are") \(type); \(target.loss) takes class numbers",
         fix: "Store them as int64, or choose another loss")
     }
     var builder = GraphBuilder(source, scope: "graft/training")

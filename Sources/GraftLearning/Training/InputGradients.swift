@@ -25,7 +25,7 @@ extension TrainingSession {
   public func inputGradients(_ inputs: [String: Tensor], targets: Tensor) throws -> InputGradients {
     let set = try ExampleSet(inputs: inputs, targets: targets)
     try check(set)
-    try check(targetsOf: set)
+    try check(targetsOf: [set])
     let attached = try AttachedLoss(
       loss, to: model.graph, output, targets.elementType, set.inputTypes)
     var feeds = inputs

@@ -25,6 +25,7 @@ extension Loss {
       classWeights: classWeights, ignoreIndex: ignoreIndex, labelSmoothing: labelSmoothing)
     var loss = Loss(
       name: "cross entropy", isClassification: true,
+      targets: [LossTarget(.classes(ignoring: ignoreIndex), of: "cross entropy")],
       misfit: { classMisfit($0, $1, weightCount: classWeights?.count) },
       build: { builder, output, target in
         try settings.check()

@@ -34,14 +34,12 @@ extension Loss {
   /// finite number, or a list without terms, is an error when training begins.
   public static func sum(_ terms: [LossTerm]) -> Loss {
     let main = terms.filter { $0.output == nil && $0.target == nil }
-    let own = terms.filter { $0.target == nil }
     var sum = Loss(
       name: terms.map(\.loss.name).joined(separator: " + "),
       isClassification: main.contains { $0.loss.isClassification },
-      targetRange: own.compactMap(\.loss.targetRange).reduce(nil) { range, next in
-        range.map { $0.clamped(to: next) } ?? next
+      targets: terms.flatMap { term in
+        term.loss.targets.map { $0.inTerm(output: term.output, tensor: term.target) }
       },
-      classTargets: terms.flatMap { term in term.loss.classTargets.map { $0 ?? term.target } },
       misfit: { output, targets in
         main.lazy.compactMap { $0.loss.misfit(output, targets) }.first
       },

@@ -10,10 +10,8 @@ public struct Loss: Sendable {
   package let isClassification: Bool
   /// A class number whose examples count for nothing.
   package var ignoredClass: Int?
-  /// The values that targets may have; nil for any.
-  package let targetRange: ClosedRange<Double>?
-  /// The tensors that must hold class numbers: nil for the targets, else an example tensor's name.
-  package let classTargets: [String?]
+  /// The targets that may not have any value.
+  package let targets: [LossTarget]
   /// Why targets, or weights given with the loss, do not fit the output; nil when they do.
   package let misfit: @Sendable (_ output: Shape, _ targets: Shape) -> GraftError?
   /// Adds the loss to a whole model; it may read any value there and declare further tensors of the
@@ -22,17 +20,20 @@ public struct Loss: Sendable {
     @Sendable (_ builder: inout GraphBuilder, _ output: String, _ target: String) throws -> String
 
   package init(
-    name: String, isClassification: Bool = false, targetRange: ClosedRange<Double>? = nil,
-    classTargets: [String?]? = nil,
+    name: String, isClassification: Bool = false, targets: [LossTarget]? = nil,
     misfit: @escaping @Sendable (_ output: Shape, _ targets: Shape) -> GraftError? = elementMisfit,
     build: @escaping @Sendable (inout GraphBuilder, String, String) throws -> String
   ) {
     self.name = name
     self.isClassification = isClassification
-    self.targetRange = targetRange
-    self.classTargets = classTargets ?? (isClassification ? [nil] : [])
+    self.targets = targets ?? (isClassification ? [LossTarget(.integers, of: name)] : [])
     self.misfit = misfit
     self.build = build
+  }
+
+  /// Whether the targets are numbers from 0 to 1 that are compared with logits.
+  package var takesProbabilities: Bool {
+    targets.contains { $0.isOfMainOutput && $0.values == .range(0...1) }
   }
 
   /// The mean of (output - target)² over all elements.
@@ -58,7 +59,7 @@ public struct Loss: Sendable {
   ///   negative and not all 0; 1 when nil.
   public static func binaryCrossEntropy(positiveWeights: [Float]? = nil) -> Loss {
     Loss(
-      name: "binary cross entropy", targetRange: 0...1,
+      name: binaryName, targets: [LossTarget(.range(0...1), of: binaryName)],
       misfit: { binaryMisfit($0, $1, weightCount: positiveWeights?.count) },
       build: { builder, output, target in
         let target = builder.fit(target, to: output)
@@ -75,6 +76,8 @@ public struct Loss: Sendable {
         return builder.mean(builder.add("Add", [linear, softplus]))
       })
   }
+
+  private static let binaryName = "binary cross entropy"
 }
 
 extension GraphBuilder {

@@ -55,7 +55,7 @@ public struct TrainingRun: AsyncSequence {
         .badData, "there are no examples to train on", fix: "Give at least one example")
     }
     try options.check()
-    for set in data + validation { try session.check(targetsOf: set) }
+    try session.check(targetsOf: data + validation)
     order = BatchOrder(
       exampleCounts: data.map(\.count), batchSize: options.batchSize,
       shuffleSeed: options.shuffleSeed, lastBatch: options.lastBatch,

@@ -29,15 +29,9 @@ extension TrainingSession {
   }
 
   /// - Throws: `badData` when a target has a value that the loss cannot take.
-  func check(targetsOf set: ExampleSet) throws {
-    guard let range = loss.targetRange else { return }
-    let targets = set.targets.numbers ?? set.targets.integers?.map(Double.init) ?? []
-    guard let wrong = targets.firstIndex(where: { !range.contains($0) }) else { return }
-    throw GraftError(
-      .badData,
-      "the target of row \(wrong / (targets.count / set.count)), counted from 0, is "
-        + "\(targets[wrong]); \(loss.name) takes \(range.lowerBound) to \(range.upperBound)",
-      at: [set.name], fix: "Correct the targets, or choose another loss")
+  func check(targetsOf data: [ExampleSet]) throws {
+    var check = TargetCheck(loss, source.graph, output: output)
+    for set in data { try check.check(set) }
   }
 
   /// Runs `body`; if it fails and targets or weights do not fit the output, says that.

@@ -228,6 +228,7 @@ public final class TrainingSession {
     feeds[graph.target] = try set.targets.gathering(rows: batch.rows)
     if !graph.headInputs.isEmpty {
       let inputs = try set.load(rows: batch.rows, variants: set.variants(of: batch))
+      if set.isLoaded { try locating(set.name) { try loss.check(inputs, rows: batch.rows) } }
       for name in graph.headInputs { feeds[name] = inputs[name] }
     }
     guard let trunk = graph.trunk else { return feeds }

@@ -169,6 +169,32 @@ enum FixedPointSamples {
         inputs: [signed([2]), signed([2])], error: "which is no range of int8"),
     ]
 
+  static let matrices: [OperatorSample] = [
+    OperatorSample(
+      "int8", attributes: pair((-3, 4, 5), ["y_scale": .float(2)]),
+      inputs: [signed([2, 3, 9]), signed([2, 9, 4])]),
+    OperatorSample(
+      "broadcast", attributes: pair((-3, 4, 5), ["y_scale": .float(2)]),
+      inputs: [signed([2, 1, 3, 5]), signed([3, 5, 2])]),
+    OperatorSample(
+      "int16", attributes: pair((0, 0, 0), ["y_scale": .float(2000)]),
+      inputs: [wide([3, 5]), wide([5, 2])]),
+    OperatorSample(
+      "misfit", attributes: pair((0, 0, 0)), inputs: [signed([3, 5]), signed([4, 2])],
+      error: "[3, 5] and [4, 2] cannot be multiplied"),
+  ]
+
+  static let comparison: [OperatorSample] =
+    ["less", "less_equal", "greater", "greater_equal", "equal", "not_equal"].map { kind in
+      OperatorSample(
+        kind, attributes: pair((-3, 4, 5), ["comparison": .string(kind)]),
+        inputs: [signed([30, 4]), signed([4])])
+    } + [
+      OperatorSample(
+        "unknown", attributes: pair((0, 0, 0), ["comparison": .string("more")]),
+        inputs: [signed([2]), signed([2])], error: "is 'more', which is no comparison")
+    ]
+
   static let pooling: [OperatorSample] = [
     OperatorSample(
       "uint8, padded", attributes: ["kernel_shape": .ints([3, 2]), "pads": .ints([1, 1, 0, 0])],

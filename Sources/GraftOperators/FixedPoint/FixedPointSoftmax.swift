@@ -93,14 +93,12 @@ private struct ByteSoftmax {
 /// Softmax of rows of 16-bit numbers.
 private struct WideSoftmax {
   private let factor: FixedPointMultiplier
-  private let exponential: InterpolatedTable
-  private let reciprocal: InterpolatedTable
+  private let exponential = InterpolatedTable.exponential
+  private let reciprocal = InterpolatedTable.reciprocalOfOnePlus
 
   init(beta: Float, scale: Float) {
     // Differences become whole numbers of 10 / 65535.
     factor = FixedPointMultiplier(Double(scale * beta) / (10.0 / 65535.0))
-    exponential = InterpolatedTable(from: -10, to: 0, exp)
-    reciprocal = InterpolatedTable(from: 0, to: 1) { 1 / (1 + $0) }
   }
 
   func run(_ x: UnsafePointer<Int16>, _ y: UnsafeMutablePointer<Int16>, _ count: Int) {

@@ -10,10 +10,15 @@
 struct InterpolatedTable {
   private var values = [Int16](repeating: 0, count: 513)
 
+  /// e^x for x from -10 to 0.
+  static let exponential = InterpolatedTable(from: -10, to: 0) { exp($0) }
+  /// 1 / (1 + x) for x from 0 to 1.
+  static let reciprocalOfOnePlus = InterpolatedTable(from: 0, to: 1) { 1 / (1 + $0) }
+
   /// - Parameters:
   ///   - first: what the smallest number stands for.
   ///   - last: what the largest stands for.
-  init(from first: Double, to last: Double, _ function: (Double) -> Double) {
+  private init(from first: Double, to last: Double, _ function: (Double) -> Double) {
     let step = (last - first) / 512
     // 65536 steps over the range from -32768 to 32767 times 2 / 65535.
     let scale = 65536 / (2.0 / 65535 * 32767 + 2.0 / 65535 * 32768)

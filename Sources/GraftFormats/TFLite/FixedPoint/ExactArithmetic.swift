@@ -34,7 +34,45 @@ extension FixedPointLowering {
     },
     "MAXIMUM": extremum("Max"),
     "MINIMUM": extremum("Min"),
+    "BATCH_MATMUL": batchProduct,
+    "LESS": comparison("less"), "LESS_EQUAL": comparison("less_equal"),
+    "GREATER": comparison("greater"), "GREATER_EQUAL": comparison("greater_equal"),
+    "EQUAL": comparison("equal"), "NOT_EQUAL": comparison("not_equal"),
   ]
+
+  private static func comparison(_ kind: String) -> Rule {
+    { context, operation in
+      let inputs = [try context.input(0, of: operation), try context.input(1, of: operation)]
+      try context.requireOneType(inputs[0], inputs[1])
+      guard inputs[0].elementType != .int16 else {
+        throw GraftError(.unsupported, "exact arithmetic on \(inputs[0].place)")
+      }
+      let attributes = try context.exactAttributes("a", inputs[0])
+        .merging(try context.exactAttributes("b", inputs[1])) { $1 }
+        .merging(["comparison": .string(kind)]) { $1 }
+      context.addExact(
+        "FixedPointComparison", try inputs.map { try context.stored($0) }, attributes,
+        as: try context.output(0, of: operation))
+    }
+  }
+
+  private static let batchProduct: Rule = { context, operation in
+    let (inputs, output) = try context.pair(operation)
+    guard output.elementType != .uint8 else {
+      throw GraftError(.unsupported, "exact arithmetic on \(output.place)")
+    }
+    let attributes = try context.pairAttributes(inputs, output, .none)
+    let operands = try inputs.enumerated().map { index, tensor -> String in
+      let value = try context.stored(tensor)
+      guard try operation.options?.bool(index) ?? false else { return value }
+      guard let rank = tensor.shape?.count, rank >= 2 else {
+        throw GraftError(.unsupported, "it transposes \(tensor.place), whose rank is unknown")
+      }
+      let order = Array(0..<rank - 2) + [rank - 1, rank - 2]
+      return context.add("Transpose", [value], ["perm": .ints(order)])
+    }
+    context.addExact("FixedPointMatMul", operands, attributes, as: output)
+  }
 
   private static func addition(_ op: String) -> Rule {
     { context, operation in

@@ -111,7 +111,8 @@ extension FixedPointLowering {
     let picture = context.add(
       "Reshape", [try context.stored(input), try context.ints([-1, 1, 1, shape[1]])])
     let filters = context.initializer(
-      try weights.reshaped(to: [shape[0], 1, 1, shape[1]]), named: filter.name)
+      try weights.reshaped(to: [shape[0], 1, 1, shape[1]]), named: context.tensorNames[filter.index]
+    )
     let value = context.add(
       "FixedPointConvolution",
       [picture, filters] + (try context.exactBias(2, of: operation, channels: shape[0])),

@@ -44,8 +44,9 @@ extension FixedPointLowering {
   /// A function that the reference kernels compute in single precision, for every 8-bit number once.
   ///
   /// - Parameter wide: the operator for int16.
-  private static func function(wide: String?, _ value: @escaping @Sendable (Float) -> Float) -> Rule
-  {
+  private static func function(
+    wide: String? = nil, _ value: @escaping @Sendable (Float) -> Float
+  ) -> Rule {
     { context, operation in
       let input = try context.input(0, of: operation)
       let output = try context.output(0, of: operation)

@@ -51,6 +51,25 @@ extension TFLiteLowering {
         return context.add("Sub", [values[0], context.add("Mul", [whole, values[1]])])
       }
     },
+    "ATAN2": { context, operation in
+      try context.elementwise(operation) { context, values in
+        let (y, x) = (values[0], values[1])
+        let zero = try context.number(0)
+        let isLeft = context.add("Less", [x, zero])
+        let isBelow = context.add("Less", [y, zero])
+        // Half a turn more on the left side, away from zero.
+        let turn = context.add(
+          "Where", [isBelow, try context.number(-.pi), try context.number(.pi)])
+        let angle = context.add("Atan", [context.add("Div", values)])
+        let whole = context.add(
+          "Where", [isLeft, context.add("Add", [angle, turn]), angle])
+        // No quotient exists at the origin.
+        let isOrigin = context.add(
+          "And",
+          [context.add("Equal", [x, zero]), context.add("Equal", [y, zero])])
+        return context.add("Where", [isOrigin, zero, whole])
+      }
+    },
     "SELECT": select,
     "SELECT_V2": select,
   ]

@@ -7,13 +7,12 @@ extension TFLiteLowering {
     "CONV_2D": convolution,
     "DEPTHWISE_CONV_2D": depthwiseConvolution,
     "TRANSPOSE_CONV": { context, operation in
-      let options = operation.options
       try transposedConvolution(
         &context, operation, filter: 1, input: 2, bias: 3,
-        padding: Int(try options?.integer(0, Int8.self) ?? 0),
+        padding: try operation.byte(0),
         strides: [
-          Int(try options?.integer(2, Int32.self) ?? 1),
-          Int(try options?.integer(1, Int32.self) ?? 1),
+          try operation.int(2, default: 1),
+          try operation.int(1, default: 1),
         ], activation: try FusedActivation(operation, field: 3))
     },
     "Convolution2DTransposeBias": mediaPipeTransposedConvolution,
@@ -24,16 +23,15 @@ extension TFLiteLowering {
     let input = try context.input(0, of: operation)
     let filter = try context.input(1, of: operation)
     let shape = try context.filterShape(filter)
-    let options = operation.options
     let window = try WindowOptions(
-      padding: Int(try options?.integer(0, Int8.self) ?? 0), kernel: [shape[1], shape[2]],
+      padding: try operation.byte(0), kernel: [shape[1], shape[2]],
       strides: [
-        Int(try options?.integer(2, Int32.self) ?? 1),
-        Int(try options?.integer(1, Int32.self) ?? 1),
+        try operation.int(2, default: 1),
+        try operation.int(1, default: 1),
       ],
       dilations: [
-        Int(try options?.integer(5, Int32.self, default: 1) ?? 1),
-        Int(try options?.integer(4, Int32.self, default: 1) ?? 1),
+        try operation.int(5, default: 1),
+        try operation.int(4, default: 1),
       ])
     let sizes = try context.pictureShape(input)
     var attributes = window.attributes(over: [sizes[1], sizes[2]])
@@ -61,19 +59,18 @@ extension TFLiteLowering {
     let input = try context.input(0, of: operation)
     let filter = try context.input(1, of: operation)
     let shape = try context.filterShape(filter)
-    let options = operation.options
     let window = try WindowOptions(
-      padding: Int(try options?.integer(0, Int8.self) ?? 0), kernel: [shape[1], shape[2]],
+      padding: try operation.byte(0), kernel: [shape[1], shape[2]],
       strides: [
-        Int(try options?.integer(2, Int32.self) ?? 1),
-        Int(try options?.integer(1, Int32.self) ?? 1),
+        try operation.int(2, default: 1),
+        try operation.int(1, default: 1),
       ],
       dilations: [
-        Int(try options?.integer(6, Int32.self, default: 1) ?? 1),
-        Int(try options?.integer(5, Int32.self, default: 1) ?? 1),
+        try operation.int(6, default: 1),
+        try operation.int(5, default: 1),
       ])
     let sizes = try context.pictureShape(input)
-    let multiplier = Int(try options?.integer(3, Int32.self) ?? 0)
+    let multiplier = try operation.int(3)
     let channels = sizes[3] ?? (multiplier > 0 ? shape[3] / multiplier : 0)
     guard channels > 0, shape[0] == 1, shape[3] % channels == 0 else {
       throw GraftError(

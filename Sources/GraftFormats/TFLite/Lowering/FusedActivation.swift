@@ -13,7 +13,7 @@ enum FusedActivation: Int {
 
   /// The field of an operator's options.
   init(_ operation: TFLiteOperator, field: Int) throws {
-    let number = Int(try operation.options?.integer(field, Int8.self) ?? 0)
+    let number = try operation.byte(field)
     guard let activation = Self(rawValue: number) else {
       throw GraftError(.damaged, "there is no fused activation number \(number)")
     }

@@ -15,22 +15,6 @@ extension TFLiteLowering {
         context.add("Gather", [value, rows], ["axis": .int(0)])
       }
     },
-    "SCATTER_ND": { context, operation in
-      let indices = try context.int64(try context.input(0, of: operation))
-      let shape = try context.int64(try context.input(2, of: operation))
-      let output = try context.output(0, of: operation)
-      let isReal = context.isReal(output)
-      let zero = try context.scalar(0, like: output)
-      let updates = try context.input(1, of: operation)
-      let value = context.add(
-        "ScatterND",
-        [
-          context.add("Expand", [zero, shape]), indices,
-          isReal ? try context.float(updates) : try context.stored(updates),
-        ], ["reduction": .string("add")])
-      if isReal { return try context.store(value, as: output) }
-      context.bind(value, to: output)
-    },
     "TOPK_V2": { context, operation in
       let input = try context.input(0, of: operation)
       let count = context.add(
@@ -51,7 +35,7 @@ extension TFLiteLowering {
       context.bind(try context.indices(results[1], as: indices), to: indices)
     },
     "ONE_HOT": { context, operation in
-      let axis = Int(try operation.options?.integer(0, Int32.self) ?? -1)
+      let axis = try operation.int(0)
       let indices = try context.stored(try context.input(0, of: operation))
       let depth = try context.int64(try context.input(1, of: operation))
       let (on, off) = (try context.input(2, of: operation), try context.input(3, of: operation))
@@ -74,8 +58,8 @@ extension TFLiteLowering {
   private static let gather: Rule = { context, operation in
     let input = try context.input(0, of: operation)
     let indices = try context.input(1, of: operation)
-    let axis = Int(try operation.options?.integer(0, Int32.self) ?? 0)
-    let batchAxes = Int(try operation.options?.integer(1, Int32.self) ?? 0)
+    let axis = try operation.int(0)
+    let batchAxes = try operation.int(1)
     if batchAxes == 0 {
       let places = try context.stored(indices)
       return try context.move(operation) { context, value in

@@ -6,7 +6,7 @@ extension TFLiteLowering {
   static let joinings: [String: Rule] = [
     "CONCATENATION": concatenation,
     "PACK": { context, operation in
-      let axis = Int(try operation.options?.integer(1, Int32.self) ?? 0)
+      let axis = try operation.int(1)
       let inputs = try operation.inputs.indices.map { try context.input($0, of: operation) }
       try context.move(inputs, to: [try context.output(0, of: operation)]) { context, values in
         let axes = try context.ints([axis])
@@ -15,7 +15,7 @@ extension TFLiteLowering {
       }
     },
     "UNPACK": { context, operation in
-      let axis = Int(try operation.options?.integer(1, Int32.self) ?? 0)
+      let axis = try operation.int(1)
       let outputs = operation.outputs.map(context.tensor)
       try context.move([try context.input(0, of: operation)], to: outputs) { context, values in
         let axes = try context.ints([axis])
@@ -51,12 +51,12 @@ extension TFLiteLowering {
   private static let concatenation: Rule = { context, operation in
     let inputs = try operation.inputs.indices.map { try context.input($0, of: operation) }
     let output = try context.output(0, of: operation)
-    var axis = Int(try operation.options?.integer(0, Int32.self) ?? 0)
+    var axis = try operation.int(0)
     let activation = try FusedActivation(operation, field: 1)
     let isChannelsFirst =
       inputs.contains(where: context.prefersChannelsFirst)
       && inputs.allSatisfy { $0.shape?.count == 4 } && (-4..<4).contains(axis)
-    if isChannelsFirst { axis = LoweringContext.channelsFirstAxis(axis < 0 ? axis + 4 : axis) }
+    if isChannelsFirst { axis = try LoweringContext.channelsFirstAxis(axis < 0 ? axis + 4 : axis) }
     guard activation == .none else {
       let values = try inputs.map { try context.float($0, channelsFirst: isChannelsFirst) }
       return try context.store(
@@ -75,7 +75,7 @@ extension TFLiteLowering {
     let tensor = try context.input(input, of: operation)
     var axis = try context.axis(axis, of: tensor)
     let isChannelsFirst = context.prefersChannelsFirst(tensor)
-    if isChannelsFirst { axis = LoweringContext.channelsFirstAxis(axis) }
+    if isChannelsFirst { axis = try LoweringContext.channelsFirstAxis(axis) }
     let outputs = operation.outputs.map(context.tensor)
     try context.move([tensor], to: outputs, channelsFirst: isChannelsFirst) { context, values in
       guard let sizes else { return context.split(values[0], axis: axis, count: outputs.count) }

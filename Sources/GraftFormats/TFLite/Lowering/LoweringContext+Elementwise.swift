@@ -14,8 +14,8 @@ extension LoweringContext {
     let isChannelsFirst =
       tensors.contains(where: prefersChannelsFirst)
       && tensors.allSatisfy { tensor in
-        guard let rank = tensor.shape?.count else { return false }
-        return rank == 4 || rank < 4 && constantOrigin(of: tensor.index)?.fixedShape != nil
+        guard let origin = constantOrigin(of: tensor.index) else { return tensor.shape?.count == 4 }
+        return origin.fixedShape.map { $0.rank <= 4 } ?? false
       }
     let values = try tensors.map { tensor in
       if isChannelsFirst, let shape = constantOrigin(of: tensor.index)?.fixedShape {

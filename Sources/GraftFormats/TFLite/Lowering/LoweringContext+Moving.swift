@@ -61,5 +61,10 @@ extension LoweringContext {
   }
 
   /// Where an axis of a picture is when its channels are in front.
-  static func channelsFirstAxis(_ axis: Int) -> Int { [0, 2, 3, 1][axis] }
+  static func channelsFirstAxis(_ axis: Int) throws -> Int {
+    guard (0..<4).contains(axis) else {
+      throw GraftError(.damaged, "a picture has no axis \(axis)")
+    }
+    return [0, 2, 3, 1][axis]
+  }
 }

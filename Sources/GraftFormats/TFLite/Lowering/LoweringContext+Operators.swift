@@ -34,6 +34,7 @@ extension LoweringContext {
         graph.outputs.append(feature(tensor, named: name))
       }
     }
+    addVariableOutputs()
   }
 
   private mutating func lower(_ operation: TFLiteOperator) throws {
@@ -73,7 +74,7 @@ extension LoweringContext {
     }
   }
 
-  private func feature(_ tensor: TFLiteTensor, named name: String) -> Feature {
+  func feature(_ tensor: TFLiteTensor, named name: String) -> Feature {
     guard let type = tensor.elementType else { return Feature(name: name, type: .unknown) }
     let shape = tensor.shape?.enumerated().map { axis, size -> FeatureDimension in
       size.map { .fixed($0) } ?? (axis == 0 ? .named("batch") : .unknown)

@@ -70,21 +70,19 @@ extension LoweringContext {
     if let constant = try constant(tensor) {
       return initializer(constant, named: tensorNames[tensor.index])
     }
-    guard tensor.isVariable, let shape = tensor.fixedShape, let type = tensor.elementType else {
-      throw GraftError(.damaged, "nothing makes \(tensor.place)")
-    }
-    guard try Tensor.byteCount(shape, type) <= Self.largestVariable else {
-      throw GraftError(.unsupported, "\(tensor.place) is a variable of shape \(shape)")
-    }
-    return initializer(
-      try zeros(shape, like: tensor), named: tensorNames[tensor.index])
+    guard tensor.isVariable else { throw GraftError(.damaged, "nothing makes \(tensor.place)") }
+    return initializer(try zeros(like: tensor), named: tensorNames[tensor.index])
   }
 
   private static var largestVariable: Int { 1 << 26 }
 
-  /// What stands for zero in a tensor's type.
-  private func zeros(_ shape: Shape, like tensor: TFLiteTensor) throws -> Tensor {
-    let type = tensor.elementType ?? .float32
+  /// What stands for zero in a tensor's type and shape: what variables begin with.
+  func zeros(like tensor: TFLiteTensor) throws -> Tensor {
+    guard let shape = tensor.fixedShape, let type = tensor.elementType, type != .string,
+      try Tensor.byteCount(shape, type) <= Self.largestVariable
+    else {
+      throw GraftError(.unsupported, "\(tensor.place) is a variable of an open or large shape")
+    }
     let zero = tensor.quantization?.zeroPoints.first ?? 0
     switch type {
     case .int8:

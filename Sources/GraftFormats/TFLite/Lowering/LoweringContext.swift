@@ -27,8 +27,8 @@ struct LoweringContext {
   var origins: [Int: Int] = [:]
   /// Real and imaginary part of complex tensors.
   var complexParts: [Int: (real: String, imaginary: String)] = [:]
-  /// How many operators read each tensor.
-  let readerCounts: [Int]
+
+  var variables = LoweredVariables()
 
   /// A tensor's value in one of its forms.
   struct ValueForm: Hashable {
@@ -57,11 +57,6 @@ struct LoweringContext {
     tensorNames = chosen.map { $0 ?? "" }
     tensorNameSet = Set(tensorNames)
     self.names = names
-    var readerCounts = [Int](repeating: 0, count: subgraph.tensors.count)
-    for operation in subgraph.operators {
-      for case let input? in operation.inputs { readerCounts[input] += 1 }
-    }
-    self.readerCounts = readerCounts
   }
 
   // MARK: Tensors

@@ -13,7 +13,7 @@ extension TFLiteLowering {
     let input = try context.input(0, of: operation)
     let filter = try context.input(1, of: operation)
     let output = try context.output(0, of: operation)
-    guard try operation.options?.integer(1, Int8.self) ?? 0 == 0 else {
+    guard try operation.byte(1) == 0 else {
       throw GraftError(.unsupported, "its weights are stored in shuffled order")
     }
     let shape = try context.filterShape(filter, rank: 2)
@@ -39,7 +39,7 @@ extension TFLiteLowering {
     )
     func operand(_ tensor: TFLiteTensor, _ field: Int) throws -> String {
       let value = try context.float(tensor)
-      guard try operation.options?.bool(field) ?? false else { return value }
+      guard try operation.flag(field) else { return value }
       guard let rank = tensor.shape?.count, rank >= 2 else {
         throw GraftError(.unsupported, "it transposes \(tensor.place), whose rank is unknown")
       }

@@ -5,7 +5,7 @@ import GraftTensor
 extension TFLiteLowering {
   static let normalizations: [String: Rule] = [
     "SOFTMAX": { context, operation in
-      let factor = try operation.options?.float(0) ?? 1
+      let factor = try operation.float(0, default: 1)
       var value = try context.float(try context.input(0, of: operation))
       if factor != 1 { value = context.add("Mul", [value, try context.number(factor)]) }
       try context.store(

@@ -48,7 +48,7 @@ extension TFLiteLowering {
   private static let mirrorPad: Rule = { context, operation in
     let input = try context.input(0, of: operation)
     let amounts = try context.requiredInts(1, of: operation)
-    let isSymmetric = try operation.options?.integer(0, Int8.self) ?? 0 == 1
+    let isSymmetric = try operation.byte(0) == 1
     let axes = Array(0..<amounts.count / 2)
     guard isSymmetric else {
       let pads = axes.map { amounts[2 * $0] } + axes.map { amounts[2 * $0 + 1] }

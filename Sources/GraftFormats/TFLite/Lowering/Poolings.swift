@@ -22,10 +22,10 @@ extension TFLiteLowering {
     -> WindowOptions
   {
     func number(_ field: Int) throws -> Int {
-      Int(try operation.options?.integer(field, Int32.self) ?? 1)
+      try operation.int(field, default: 1)
     }
     return try WindowOptions(
-      padding: Int(try operation.options?.integer(0, Int8.self) ?? 0),
+      padding: try operation.byte(0),
       kernel: [try number(4), try number(3)], strides: [try number(2), try number(1)])
   }
 

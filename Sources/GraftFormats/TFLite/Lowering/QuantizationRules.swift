@@ -36,11 +36,12 @@ extension TFLiteLowering {
 
   /// Rounds to the steps of 2 to 8 bits between two numbers, moved so that 0 is one of them.
   private static let fakeQuantization: Rule = { context, operation in
-    let options = operation.options
-    let (low, high) = (try options?.float(0) ?? 0, try options?.float(1) ?? 0)
-    let bits = Int(try options?.integer(2, Int32.self) ?? 8)
-    let lowest: Float = try options?.bool(3) ?? false ? 1 : 0
-    guard (2...8).contains(bits), low <= 0, high >= 0, high > low, high - low < .infinity else {
+    let (low, high) = (try operation.float(0), try operation.float(1))
+    let bits = try operation.int(2, default: 8)
+    let lowest: Float = try operation.flag(3) ? 1 : 0
+    guard (2...8).contains(bits), low <= 0, high >= 0, high > low, high - low < .infinity,
+      (high - low) / 256 > .leastNormalMagnitude
+    else {
       throw GraftError(.unsupported, "\(bits) bits between \(low) and \(high)")
     }
     let highest = Float((1 << bits) - 1)

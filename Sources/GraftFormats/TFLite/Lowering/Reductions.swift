@@ -12,8 +12,8 @@ extension TFLiteLowering {
     "CUMSUM": { context, operation in
       let axis = try context.input(1, of: operation)
       let attributes: [String: Attribute] = [
-        "exclusive": .int(try operation.options?.bool(0) ?? false ? 1 : 0),
-        "reverse": .int(try operation.options?.bool(1) ?? false ? 1 : 0),
+        "exclusive": .int(try operation.flag(0) ? 1 : 0),
+        "reverse": .int(try operation.flag(1) ? 1 : 0),
       ]
       let (input, output) = (
         try context.input(0, of: operation), try context.output(0, of: operation)
@@ -33,7 +33,7 @@ extension TFLiteLowering {
       let input = try context.input(0, of: operation)
       let output = try context.output(0, of: operation)
       let axes = try context.requiredInts(1, of: operation)
-      let keepsAxes = try operation.options?.bool(0) ?? false
+      let keepsAxes = try operation.flag(0)
       let order = context.order(afterReducing: input, axes, keepsAxes: keepsAxes)
       let isReal = context.isReal(input)
       let value =
@@ -58,7 +58,7 @@ extension TFLiteLowering {
         ["to": .int(ElementType.int32.rawValue)])
       let reduced = context.add(
         op, [numbers, try context.ints(axes)],
-        ["keepdims": .int(try operation.options?.bool(0) ?? false ? 1 : 0)])
+        ["keepdims": .int(try operation.flag(0) ? 1 : 0)])
       context.bind(
         context.add("Cast", [reduced], ["to": .int(ElementType.bool.rawValue)]),
         to: try context.output(0, of: operation))

@@ -57,7 +57,7 @@ extension TFLiteLowering {
     if context.hasInput(1, of: operation) {
       shape = try context.constantInts(try context.input(1, of: operation))
     } else {
-      shape = try operation.options?.integers(0, Int32.self)?.map(Int.init)
+      shape = try operation.ints(0)
     }
     let computed =
       shape == nil && context.hasInput(1, of: operation)
@@ -91,7 +91,7 @@ extension TFLiteLowering {
 
   private static let squeeze: Rule = { context, operation in
     let input = try context.input(0, of: operation)
-    var axes = (try operation.options?.integers(0, Int32.self) ?? []).map(Int.init)
+    var axes = try operation.ints(0) ?? []
     if axes.isEmpty {
       guard let shape = input.fixedShape else {
         throw GraftError(.unsupported, "it takes out all axes of size 1 of an open shape")
@@ -101,7 +101,7 @@ extension TFLiteLowering {
     axes = try axes.map { try context.axis($0, of: input) }
     let isChannelsFirst =
       context.prefersChannelsFirst(input) && (Set(axes) == [1, 2] || Set(axes) == [0, 1, 2])
-    if isChannelsFirst { axes = axes.map(LoweringContext.channelsFirstAxis) }
+    if isChannelsFirst { axes = try axes.map(LoweringContext.channelsFirstAxis) }
     try context.move(
       operation, channelsFirst: isChannelsFirst, outputsChannelsFirst: false
     ) { context, value in

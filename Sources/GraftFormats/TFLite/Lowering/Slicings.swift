@@ -23,8 +23,8 @@ extension TFLiteLowering {
     "REVERSE_SEQUENCE": { context, operation in
       let lengths = try context.int64(try context.input(1, of: operation))
       let attributes: [String: Attribute] = [
-        "time_axis": .int(Int(try operation.options?.integer(0, Int32.self) ?? 0)),
-        "batch_axis": .int(Int(try operation.options?.integer(1, Int32.self) ?? 0)),
+        "time_axis": .int(try operation.int(0)),
+        "batch_axis": .int(try operation.int(1)),
       ]
       try context.move(operation) { context, value in
         context.add("ReverseSequence", [value, lengths], attributes)
@@ -85,8 +85,8 @@ private struct StridedSlice {
       try context.input(1, of: operation), try context.input(2, of: operation)
     )
     let strides = try context.requiredInts(3, of: operation)
-    let masks = try (0..<5).map { Int(try operation.options?.integer($0, Int32.self) ?? 0) }
-    let isOffset = try operation.options?.bool(5) ?? false
+    let masks = try (0..<5).map { try operation.int($0) }
+    let isOffset = try operation.flag(5)
     let constantBegins = try context.constantInts(begins)
     let constantEnds = try context.constantInts(limits)
     let count = strides.count

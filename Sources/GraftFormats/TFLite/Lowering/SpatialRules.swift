@@ -5,18 +5,16 @@ import GraftTensor
 extension TFLiteLowering {
   static let spatialRules: [String: Rule] = [
     "RESIZE_BILINEAR": { context, operation in
-      let options = operation.options
       let centers = try coordinates(
-        alignCorners: try options?.bool(2) ?? false, halfPixel: try options?.bool(3) ?? false)
+        alignCorners: try operation.flag(2), halfPixel: try operation.flag(3))
       try resize(
         &context, operation,
         ["mode": .string("linear"), "coordinate_transformation_mode": .string(centers)])
     },
     "RESIZE_NEAREST_NEIGHBOR": { context, operation in
-      let options = operation.options
-      let alignCorners = try options?.bool(0) ?? false
+      let alignCorners = try operation.flag(0)
       let centers = try coordinates(
-        alignCorners: alignCorners, halfPixel: try options?.bool(1) ?? false)
+        alignCorners: alignCorners, halfPixel: try operation.flag(1))
       // Asymmetric coordinates are cut off; others go to the nearest, upwards between two.
       let rounding = centers == "asymmetric" ? "floor" : "round_prefer_ceil"
       try resize(
@@ -31,14 +29,14 @@ extension TFLiteLowering {
     "SPACE_TO_BATCH_ND": spaceToBatch,
     "BATCH_TO_SPACE_ND": batchToSpace,
     "LOCAL_RESPONSE_NORMALIZATION": { context, operation in
-      let options = operation.options
-      let size = 2 * Int(try options?.integer(0, Int32.self) ?? 0) + 1
+      let radius = try operation.int(0)
+      let size = 2 * radius + 1
       guard size > 0 else { throw GraftError(.damaged, "its radius is negative") }
       let attributes: [String: Attribute] = [
-        "size": .int(size), "bias": .float(try options?.float(1) ?? 0),
+        "size": .int(size), "bias": .float(try operation.float(1)),
         // ONNX divides by the size.
-        "alpha": .float((try options?.float(2) ?? 0) * Float(size)),
-        "beta": .float(try options?.float(3) ?? 0),
+        "alpha": .float((try operation.float(2)) * Float(size)),
+        "beta": .float(try operation.float(3)),
       ]
       let input = try context.float(try context.input(0, of: operation), channelsFirst: true)
       try context.store(
@@ -77,7 +75,7 @@ extension TFLiteLowering {
   /// Blocks of points as channels, or the other way around.
   private static func blocks(_ op: String) -> Rule {
     { context, operation in
-      let size = Int(try operation.options?.integer(0, Int32.self) ?? 0)
+      let size = try operation.int(0)
       guard size > 0 else { throw GraftError(.damaged, "its block size is \(size)") }
       try context.move(operation, channelsFirst: true) { context, value in
         context.add(op, [value], ["blocksize": .int(size)])

@@ -64,7 +64,7 @@ extension TFLiteLowering {
       }
       let factor = context.initializer(
         try Tensor(matrix, shape: [length, bins]), named: "transform/\(name)")
-      return context.add("MatMul", [value, factor])
+      return context.add("MatMul", [value, factor], named: "transform/\(name)/parts")
     }
     context.complexParts[output.index] = (
       try product("cosines", cos), try product("sines") { -sin($0) }

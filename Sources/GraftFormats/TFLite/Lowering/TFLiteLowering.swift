@@ -7,6 +7,7 @@ public enum TFLiteArithmetic: Sendable {
   /// As floating-point operators between DequantizeLinear and QuantizeLinear: fast, trainable.
   case float
   /// As operators on integers that repeat LiteRT's reference kernels bit by bit: for inference only.
+  /// Those that have no such form are carried over as in `float`.
   case exact
 }
 
@@ -18,8 +19,9 @@ enum TFLiteLowering {
   /// The rules by the operator's name; names of custom operators are as the file has them.
   static let table: [String: Rule] = [
     convolutions, poolings, matrixProducts, unaryFunctions, binaryFunctions, conversions,
-    reductions, reshapings, joinings, paddings, slicings, indexings, spatialRules, normalizations,
-    recurrentRules, spectralRules, detectionRules,
+    reductions, reshapings, joinings, paddings, slicings, indexings, scatterRules, spatialRules,
+    normalizations,
+    recurrentRules, variableRules, spectralRules, detectionRules,
   ].reduce(into: [:]) { table, rules in table.merge(rules) { first, _ in first } }
 
   /// The rule for an operator: the fixed-point one where exact arithmetic is asked for and there is

@@ -32,14 +32,14 @@ extension TFLiteLowering {
       }
     },
     "GELU": { context, operation in
-      let isApproximate = try operation.options?.bool(0) ?? false
+      let isApproximate = try operation.flag(0)
       try context.elementwise(operation) { context, values in
         context.add(
           "Gelu", [values[0]], ["approximate": .string(isApproximate ? "tanh" : "none")])
       }
     },
     "LEAKY_RELU": { context, operation in
-      let slope = try operation.options?.float(0) ?? 0
+      let slope = try operation.float(0)
       try context.elementwise(operation) { context, values in
         context.add("LeakyRelu", [values[0]], ["alpha": .float(slope)])
       }
