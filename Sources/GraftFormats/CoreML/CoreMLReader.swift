@@ -136,13 +136,17 @@ extension CoreMLAssembly {
     let order =
       description.outputs.filter { $0.encoding == nil }
       + description.outputs.filter { $0.encoding != nil }
+    let hasBatch = graph.graph.inputs.contains { feature in
+      guard case .tensor(_, let shape?) = feature.type else { return false }
+      return shape.contains(.named("batch"))
+    }
     for feature in order {
       guard let value = values[feature.name] else {
         throw GraftError(.damaged, "nothing makes the output '\(feature.name)'")
       }
       let rank = graph.rank(value)
       let shape = rank.map { rank -> [FeatureDimension] in
-        (0..<rank).map { $0 == 0 ? .named("batch") : .unknown }
+        (0..<rank).map { $0 == 0 && hasBatch ? .named("batch") : .unknown }
       }
       try graph.output(
         value,

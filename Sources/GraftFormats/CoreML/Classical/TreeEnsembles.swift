@@ -8,7 +8,8 @@ extension CoreMLStages {
     "treeEnsembleRegressor": { assembly, stage in
       let parameters = try stage.parameters()
       let ensemble = try TreeEnsemble(try parameters.message(1))
-      let scores = try ensemble.lower(&assembly, try assembly.rows(stage))
+      let rows = try assembly.rows(stage)
+      let scores = try ensemble.lower(&assembly, rows)
       let isLogistic = try parameters.int(2) == 2
       try assembly.finish(
         stage, isLogistic ? assembly.graph.add("Sigmoid", [scores]) : scores)
@@ -19,7 +20,8 @@ extension CoreMLStages {
         throw GraftError(.damaged, "the classifier has no class labels")
       }
       let ensemble = try TreeEnsemble(try parameters.message(1))
-      let scores = try ensemble.lower(&assembly, try assembly.rows(stage))
+      let rows = try assembly.rows(stage)
+      let scores = try ensemble.lower(&assembly, rows)
       var probabilities = scores
       switch try parameters.int(2) {
       case 0: break

@@ -139,8 +139,8 @@ private struct VectorClassifier {
 
   func lower(_ assembly: inout CoreMLAssembly) throws {
     let vectors = try SupportVectors(parameters, sparse: 3, dense: 4, rows: stage.rowSize())
-    let kernel = try vectors.kernel(
-      &assembly, try parameters.message(1), try assembly.rows(stage))
+    let rows = try assembly.rows(stage)
+    let kernel = try vectors.kernel(&assembly, try parameters.message(1), rows)
     let decisions = try decisions(&assembly, kernel, vectors.count)
     let (probA, probB) = (try parameters.doubles(7), try parameters.doubles(8))
     let pairs = pairs.count

@@ -117,7 +117,8 @@ struct NetworkContext {
     _ layer: CoreMLLayer, _ body: (inout NetworkContext, String) throws -> String
   ) throws {
     let blob = try blob(layer.input(0))
-    let value = try body(&self, try picture(blob))
+    let input = try picture(blob)
+    let value = try body(&self, input)
     try bindPicture(try output(of: layer), value, like: blob)
   }
 

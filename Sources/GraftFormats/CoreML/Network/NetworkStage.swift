@@ -32,7 +32,6 @@ private struct NetworkStage {
       }
     }
     for layer in layers { try locating(layer.place) { try context.lower(layer) } }
-    let labels = try CoreMLLabels(message, strings: 100, integers: 101)
     let scores = try scoresName()
     for feature in stage.description.outputs where context.has(feature.name) {
       try locating("output '\(feature.name)'") {
@@ -40,7 +39,9 @@ private struct NetworkStage {
       }
     }
     if stage.kind == "neuralNetworkClassifier" {
-      let labels = try labels.orThrow { GraftError(.damaged, "the classifier has no class labels") }
+      guard let labels = try CoreMLLabels(message, strings: 100, integers: 101) else {
+        throw GraftError(.damaged, "the classifier has no class labels")
+      }
       try checkLabels(labels, scores)
       let probabilities = try output(
         CoreMLFeature(
