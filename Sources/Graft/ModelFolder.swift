@@ -1,5 +1,6 @@
 import Foundation
 import GraftDiagnostics
+import GraftFormats
 import GraftMedia
 
 /// The folder of one fetched model. It appears under its name only when it is whole.
@@ -86,7 +87,7 @@ struct ModelFolder {
 
   private func failure(_ error: any Error) -> GraftError {
     GraftError(
-      .inputOutput, "the model cannot be written: \(error.localizedDescription)", at: [url.path],
+      .inputOutput, "the model cannot be written: \(error.reason)", at: [url.path],
       fix: "Check that the folder is writable and that the disk has space")
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import GraftDiagnostics
+import GraftFormats
 import GraftMedia
 
 /// Fetches one wheel with pip, which compares its checksum and installs nothing.
@@ -18,7 +19,7 @@ struct WheelDownload {
         .write(to: requirements, atomically: false, encoding: .utf8)
     } catch {
       throw GraftError(
-        .inputOutput, "the folder cannot be written: \(error.localizedDescription)",
+        .inputOutput, "the folder cannot be written: \(error.reason)",
         at: [folder.path], fix: "Check that it is writable and that the disk has space")
     }
     var child = ChildProcess(

@@ -28,7 +28,12 @@ struct GradientTraining {
       options: options, log: log, console: call.console, emit: call.emit, fail: call.fail)
     var end = try await loop.run(run, epochsBefore: checkpoint?.epoch ?? 0)
     end.step = session.updateCount
-    try call.finish(session.model, parameters: session.changedParameters, end)
+    do {
+      try call.finish(session.model, parameters: session.changedParameters, end)
+    } catch let error as GraftError where error.code == .inputOutput {
+      call.fail(end, error)
+      throw error
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Graft
+import GraftFormats
 
 /// What a call is to look at, in order.
 enum PictureSource {
@@ -81,7 +82,7 @@ struct CopyNames {
         at: URL(fileURLWithPath: folder), withIntermediateDirectories: true)
     } catch {
       throw GraftError(
-        .inputOutput, "the folder cannot be made: \(error.localizedDescription)", at: [folder],
+        .inputOutput, "the folder cannot be made: \(error.reason)", at: [folder],
         fix: "Choose another folder")
     }
   }

@@ -1,5 +1,6 @@
 import Foundation
 import GraftDiagnostics
+import GraftFormats
 
 /// The names of a model's classes, by their numbers.
 public struct ClassLabels: Sendable, Hashable, ExpressibleByArrayLiteral {
@@ -37,7 +38,7 @@ public struct ClassLabels: Sendable, Hashable, ExpressibleByArrayLiteral {
     let data: Data
     do { data = try Data(contentsOf: url) } catch {
       throw GraftError(
-        .inputOutput, "the file cannot be read: \(error.localizedDescription)",
+        .inputOutput, "the file cannot be read: \(error.reason)",
         fix: "Check that it is a file and its permissions")
     }
     guard let text = String(data: data, encoding: .utf8), !text.contains("\0") else {

@@ -1,5 +1,6 @@
 import Foundation
 import GraftDiagnostics
+import GraftFormats
 
 /// A folder that holds all of a run's state, laid out for people to read:
 ///
@@ -46,7 +47,7 @@ package struct RunFolder: Sendable, Equatable {
       try FileManager.default.createDirectory(at: checkpoints, withIntermediateDirectories: true)
     } catch {
       throw GraftError(
-        .inputOutput, "the folder of the run cannot be made: \(error.localizedDescription)",
+        .inputOutput, "the folder of the run cannot be made: \(error.reason)",
         at: [path], fix: "Check that its parent is a folder you may write, or choose another place")
     }
     guard FileManager.default.isWritableFile(atPath: path) else {
