@@ -73,7 +73,8 @@ extension ProtobufWriter {
   /// The fields of what a file says about the model as a whole.
   fileprivate mutating func metadata(of model: Model) {
     stringIfAny(1, model.documentation)
-    stringIfAny(2, model.metadata["version"] ?? (model.modelVersion > 0 ? "\(model.modelVersion)" : ""))
+    stringIfAny(
+      2, model.metadata["version"] ?? (model.modelVersion > 0 ? "\(model.modelVersion)" : ""))
     stringIfAny(3, model.metadata["author"] ?? model.producerName)
     stringIfAny(4, model.metadata["license"] ?? "")
     let known: Set = ["version", "author", "license", "labels", CoreMLReader.metadataKey]

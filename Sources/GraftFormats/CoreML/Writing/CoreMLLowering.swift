@@ -167,7 +167,8 @@ struct CoreMLLowering {
     let stored: Tensor
     switch tensor.elementType {
     case .float32, .bool, .int32: stored = tensor
-    case .int64: stored = try Tensor((tensor.ints ?? []).map { Int32(clamping: $0) }, shape: tensor.shape)
+    case .int64:
+      stored = try Tensor((tensor.ints ?? []).map { Int32(clamping: $0) }, shape: tensor.shape)
     default: throw GraftError(.unsupported, "constants of type \(tensor.elementType)")
     }
     draft.constants[name] = stored
@@ -284,7 +285,8 @@ struct CoreMLLowering {
     let isPicture = type.shape.rank == 4 && (channelsLast || feature.normalization != nil)
     guard isPicture, let picture = PictureLayout(type.shape, prefersLast: channelsLast) else {
       guard type.elementType != .uint8 else {
-        throw GraftError(.unsupported, "bytes that are no pictures [pictures, height, width, 1 or 3]")
+        throw GraftError(
+          .unsupported, "bytes that are no pictures [pictures, height, width, 1 or 3]")
       }
       draft.types[feature.name] = type
       draft.inputs.append(CoreMLDraft.Input(name: feature.name, value: feature.name))

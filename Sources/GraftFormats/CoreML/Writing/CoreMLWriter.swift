@@ -52,7 +52,11 @@ package enum CoreMLWriter {
       var encoder = ProgramEncoder(lowering.draft, weights: weights, classifier: classifier)
       let program = try encoder.encoded()
       var description = CoreMLFeatures(lowering.draft, classifier, isExact: true)
-      description.rename { encoder.names[$0] } output: { encoder.names[output: $0] }
+      description.rename {
+        encoder.names[$0]
+      } output: {
+        encoder.names[output: $0]
+      }
       let message = ProtobufWriter { message in
         message.int(1, ProgramEncoder.specificationVersion)
         message.message(2, description.encoded(of: model))
@@ -98,7 +102,8 @@ struct ClassifierOutput {
     scores = output.name
     labels = .strings(names)
     probabilities = output.name
-    label = model.graph.outputs.contains { $0.name == "classLabel" } ? "predictedLabel" : "classLabel"
+    label =
+      model.graph.outputs.contains { $0.name == "classLabel" } ? "predictedLabel" : "classLabel"
   }
 
   private static func scores(_ graph: Graph, _ description: CoreMLDescription) -> String? {

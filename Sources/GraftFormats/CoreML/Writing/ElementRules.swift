@@ -125,7 +125,8 @@ extension CoreMLLowering {
 
   private static let cast: Rule = { lowering, node in
     let value = try lowering.operand(node.inputs[0])
-    let from = try lowering.draft.types[value]?.elementType ?? lowering.type(node.inputs[0]).elementType
+    let from =
+      try lowering.draft.types[value]?.elementType ?? lowering.type(node.inputs[0]).elementType
     let to = try lowering.type(node.outputs[0]).elementType
     // A picture's bytes are floats here.
     if from == to { return lowering.bind(node.outputs[0], to: value) }

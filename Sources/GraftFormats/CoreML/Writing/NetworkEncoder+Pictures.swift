@@ -63,7 +63,8 @@ extension NetworkEncoder {
   /// The channels of a constant that has a number for each of them; nil for other constants.
   private func channels(_ constant: Tensor, of value: String) -> Int? {
     let shape = shape(value)
-    let whole = [Int](repeating: 1, count: max(0, shape.rank - constant.shape.rank))
+    let whole =
+      [Int](repeating: 1, count: max(0, shape.rank - constant.shape.rank))
       + constant.shape.dimensions
     let isEach = whole.indices.allSatisfy { whole[$0] == ($0 == 1 ? shape[1] : 1) }
     return whole.count == shape.rank && isEach ? shape[1] : nil

@@ -84,7 +84,10 @@ struct NetworkEncoder {
 
   /// Says that a value is another one, under its name.
   mutating func alias(_ value: String, to source: String) {
-    guard let wanted = names[value] else { return names[value] = name(source) }
+    guard let wanted = names[value] else {
+      names[value] = name(source)
+      return
+    }
     add(600, "copy of \(wanted)", [name(source)], [wanted]) { _ in }
   }
 

@@ -13,7 +13,8 @@ extension CoreMLLowering {
 
   static let reductionRules: [String: Rule] = {
     var rules: [String: Rule] = [
-      "ArgMax": { try $0.place($1, "reduce_argmax") }, "ArgMin": { try $0.place($1, "reduce_argmin") },
+      "ArgMax": { try $0.place($1, "reduce_argmax") },
+      "ArgMin": { try $0.place($1, "reduce_argmin") },
     ]
     for (op, type) in [
       ("Mean", "mean"), ("Sum", "sum"), ("Max", "max"), ("Min", "min"), ("Prod", "prod"),

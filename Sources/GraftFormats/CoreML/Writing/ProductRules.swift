@@ -77,7 +77,8 @@ extension CoreMLLowering {
       var values = try bias.scaled(by: beta).values(as: Float.self)
       if values.count < columns { values = [Float](repeating: values[0], count: columns) }
       let sum = try constant(
-        Tensor(values), named: addend, from: beta == 1 && bias.elementCount == columns ? addend : nil)
+        Tensor(values), named: addend,
+        from: beta == 1 && bias.elementCount == columns ? addend : nil)
       return try linear(left, stored, bias: sum, for: output)
     }
     guard beta == 1 else { throw GraftError(.unsupported, "a factor of a computed addend") }

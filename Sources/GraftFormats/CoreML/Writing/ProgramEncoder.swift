@@ -84,7 +84,8 @@ struct ProgramEncoder {
     for (index, (type, more)) in steps.enumerated() {
       let isLast = index == steps.count - 1
       let name = isLast ? names[output] : names.fresh(names[output] + "_bound")
-      let inputs = try [("x", value)] + more.map { ($0.name, try argument($0.value, name, $0.name)[0]) }
+      let inputs =
+        try [("x", value)] + more.map { ($0.name, try argument($0.value, name, $0.name)[0]) }
       write(type, inputs.map { ($0.0, [$0.1]) }, [(name, draft.types[output])])
       value = name
     }

@@ -9,7 +9,9 @@ extension CoreMLLowering {
       "Split": { try $0.splitting($1) }, "Expand": { try $0.expansion($1) },
       "Tile": { try $0.tiling($1) }, "Pad": { try $0.padding($1) },
     ]
-    for op in ["Reshape", "Flatten", "Squeeze", "Unsqueeze"] { rules[op] = { try $0.reshaping($1) } }
+    for op in ["Reshape", "Flatten", "Squeeze", "Unsqueeze"] {
+      rules[op] = { try $0.reshaping($1) }
+    }
     return rules
   }()
 

@@ -27,7 +27,9 @@ struct WeightFile {
       let kind = try kinds[tensor.elementType].orThrow {
         GraftError(.internalFault, "weights of type \(tensor.elementType)")
       }
-      let head = [0xDEAD_BEEF | kind << 32, UInt64(tensor.byteCount), UInt64(offset + Self.alignment)]
+      let head = [
+        0xDEAD_BEEF | kind << 32, UInt64(tensor.byteCount), UInt64(offset + Self.alignment),
+      ]
       try Self.words(head).withUnsafeBytes(sink)
       try tensor.withUnalignedBytes(sink)
       let padding = Self.aligned(tensor.byteCount) - tensor.byteCount

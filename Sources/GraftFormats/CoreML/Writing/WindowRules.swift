@@ -91,7 +91,8 @@ extension CoreMLLowering {
   )] {
     let filter = try constantInput(1, of: node)
     let name = node.inputs[1]
-    let weight = try constant(filter.reshaped(to: windows.wide(filter.shape)), named: name, from: name)
+    let weight = try constant(
+      filter.reshaped(to: windows.wide(filter.shape)), named: name, from: name)
     guard let bias = input(2, of: node) else { return [("weight", .value(weight))] }
     _ = try constantInput(2, of: node)
     return [("weight", .value(weight)), ("bias", .value(try operand(bias)))]
