@@ -64,17 +64,22 @@ struct PanelLayout: ValueLayout {
   /// Rows after which the step is another one, and that step from one period of rows to the next;
   /// nil when there is one step for all rows.
   var period: (rows: Int, step: Int)?
+  /// Whether the sums of the first and the last of three periods follow in each panel.
+  var hasTapSums = false
 
+  /// Rows from one panel to the next.
+  var panelRows: Int { inner + spareRows }
+  private var spareRows: Int { hasTapSums ? inner / 3 : 0 }
   var panelCount: Int { (columns + Int(GRAFT_MATRIX_PANEL) - 1) / Int(GRAFT_MATRIX_PANEL) }
   var byteCount: Int { elementCount * MemoryLayout<Float>.stride }
   var elementCount: Int {
-    Int(graft_matrix_packed_count(Int64(inner), Int64(columns)))
+    Int(graft_matrix_packed_count(Int64(panelRows), Int64(columns)))
   }
   var isDense: Bool { false }
   var description: String {
     let order =
       period.map { " of windows of \($0.rows)" } ?? (columnStep == 1 ? "" : " of the transpose")
-    return "f32 \(inner)x\(columns) in panels" + order
+    return "f32 \(inner)x\(columns) in panels" + order + (hasTapSums ? " with sums" : "")
   }
 
   func pack(
@@ -83,9 +88,11 @@ struct PanelLayout: ValueLayout {
     let period = period ?? (rows: inner, step: 0)
     var source = graft_matrix_source(
       inner: Int64(inner), columns: Int64(columns), row_step: Int64(rowStep),
-      column_step: Int64(columnStep), period: Int64(period.rows), period_step: Int64(period.step))
-    graft_matrix_pack(
-      matrix, &source, Int64(panels.lowerBound), Int64(panels.upperBound), packed)
+      column_step: Int64(columnStep), period: Int64(period.rows), period_step: Int64(period.step),
+      spare_rows: Int64(spareRows))
+    let (first, end) = (Int64(panels.lowerBound), Int64(panels.upperBound))
+    graft_matrix_pack(matrix, &source, first, end, packed)
+    if hasTapSums { graft_matrix_add_tap_sums(packed, Int64(spareRows), first, end) }
   }
 
   var packing: PlannedKernel {

@@ -65,6 +65,11 @@ package enum ONNXWriter {
   }
 
   private static func refuseOwnOperators(_ graph: Graph) throws {
+    if let node = graph.allNodes.first(where: { $0.has("graft_cell_clip") }) {
+      throw GraftError(
+        .unsupported, "ONNX has no bound of an LSTM's cells", at: [node.place],
+        fix: "Write the model as Core ML, or make it without the bound")
+    }
     let own = graph.allNodes.filter { $0.domain == graftDomain }
     guard let first = own.first else { return }
     let names = Set(own.map(\.op)).sorted().joined(separator: ", ")

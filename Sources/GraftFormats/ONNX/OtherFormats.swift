@@ -4,7 +4,9 @@ import GraftDiagnostics
 ///
 /// - Throws: `damaged` naming the format that it looks like.
 func refuseOtherFormats(_ bytes: UnsafeRawBufferPointer) throws {
-  guard !bytes.isEmpty else { throw GraftError(.damaged, "the file is empty") }
+  guard !bytes.isEmpty else {
+    throw GraftError(.damaged, "the file is empty", fix: "Copy or download it again")
+  }
   for format in knownFormats where format.matches(bytes) {
     throw GraftError(
       .damaged, "this is no ONNX model: it looks like \(format.name)", fix: format.fix)

@@ -84,6 +84,8 @@ struct RecurrentWeights {
   private var bias: [Float] = []
   private var peepholes: [Float] = []
   var functions: [RecurrentFunction] = []
+  /// Bound of the states of an LSTM's cells.
+  private var cellClip: Float?
   private var directions = 0
 
   init(_ context: NetworkContext, _ layer: CoreMLLayer, gates: Int) throws {
@@ -125,9 +127,11 @@ struct RecurrentWeights {
       throw GraftError(.damaged, "it has \(functions.count) functions, not 3")
     }
     let limit = try parameters.float(60)
-    guard limit == 0 || limit >= 10 else {
-      throw GraftError(.unsupported, "its cell's state is kept within \(limit)")
+    guard limit >= 0, limit.isFinite else {
+      throw GraftError(.damaged, "its cells' states are to be kept within \(limit)")
     }
+    // 0 stands for 50, which is left out: a cell's state grows by 1 in a step at most.
+    cellClip = limit == 0 || limit >= 50 ? nil : limit
     let start = (input.count, recurrent.count, bias.count, peepholes.count)
     try add(
       [1, 4, 2, 3], [20, 23, 21, 22], try parameters.bool(20) ? [40, 43, 41, 42] : nil,
@@ -194,12 +198,13 @@ struct RecurrentWeights {
 
   private func attributes(_ isReverse: [Bool]) -> [String: Attribute] {
     var attributes: [String: Attribute] = [
-      "hidden_size": .int(hiddenSize), "clip": .float(50),
+      "hidden_size": .int(hiddenSize),
       "activations": .strings(functions.map { Array($0.name.utf8) }),
       "direction": .string(
         directions == 2 ? "bidirectional" : isReverse[0] ? "reverse" : "forward"),
     ]
     let (alphas, betas) = (functions.compactMap(\.alpha), functions.compactMap(\.beta))
+    if let cellClip { attributes["graft_cell_clip"] = .float(cellClip) }
     if !alphas.isEmpty { attributes["activation_alpha"] = .floats(alphas) }
     if !betas.isEmpty { attributes["activation_beta"] = .floats(betas) }
     return attributes

@@ -1,3 +1,4 @@
+import GraftGraph
 import GraftTensor
 
 /// The operations of Core ML's intermediate language that a graph becomes: what both of its formats

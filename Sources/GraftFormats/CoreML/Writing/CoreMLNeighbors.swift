@@ -28,7 +28,8 @@ package struct CoreMLNeighbors {
     width = section.dimension
     let samples = model.graph.initializers[section.samples]
     self.samples = try samples?.values(as: Float.self) ?? []
-    value = try Self.features(model.graph, section)
+    let value = try Self.features(model.graph, section)
+    self.value = value
     guard self.samples.count == section.sampleLabels.count * section.dimension else {
       throw GraftError(
         .damaged, "\(section.sampleLabels.count) labels and \(self.samples.count) numbers",
@@ -39,7 +40,6 @@ package struct CoreMLNeighbors {
     } else {
       var front = model
       front.graph.outputs = [Feature(name: value, type: .unknown)]
-      front.graph = front.graph.pruned(to: front.graph.outputs)
       for key in ["labels", CoreMLReader.metadataKey] { front.metadata[key] = nil }
       extractor = front
     }

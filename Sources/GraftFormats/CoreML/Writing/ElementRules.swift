@@ -140,7 +140,7 @@ extension CoreMLLowering {
     guard try type != "real_div" || isFloat(node.inputs[0]) else {
       throw GraftError(.unsupported, "a division of whole numbers")
     }
-    if type == "pow", try type(node.inputs[0]) != self.type(node.outputs[0]),
+    if type == "pow", try self.type(node.inputs[0]) != self.type(node.outputs[0]),
       try !isFloat(node.inputs[1]) || !isFloat(node.inputs[0])
     {
       throw GraftError(.unsupported, "powers of whole numbers")

@@ -25,9 +25,10 @@ extension NetworkEncoder {
     "reshape": reshape,
   ]
 
-  private typealias ConstantRule = (
-    inout NetworkEncoder, CoreMLDraft.Operation, _ value: String, _ constant: Tensor
-  ) throws -> Void
+  private typealias ConstantRule =
+    @Sendable (
+      inout NetworkEncoder, CoreMLDraft.Operation, _ value: String, _ constant: Tensor
+    ) throws -> Void
 
   private mutating func globalPooling(_ operation: CoreMLDraft.Operation, type: Int) throws {
     let shape = shape(operation.value("x") ?? "")

@@ -22,7 +22,8 @@ struct NetworkFile {
     lowering.draft.prune()
     lowering.draft.absorbScaling()
     let update = description?.update
-    encoder = try Self.encoder(lowering.draft, weights, update?.layers ?? [])
+    let encoder = try Self.encoder(lowering.draft, weights, update?.layers ?? [])
+    self.encoder = encoder
     var features = CoreMLFeatures(lowering.draft, classifier, isExact: encoder.isExact)
     if let vectors {
       for index in features.outputs.indices {
@@ -31,8 +32,10 @@ struct NetworkFile {
         features.outputs[index].type = .array(array)
       }
     }
-    self.update = try update.map { section in
-      try Self.translated(section, lowering, encoder)
+    if let update {
+      self.update = try Self.translated(update, lowering, encoder)
+    } else {
+      self.update = nil
     }
     if update != nil { features.trainingInputs = description?.trainingInputs ?? [] }
     self.features = features

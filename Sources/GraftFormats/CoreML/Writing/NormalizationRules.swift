@@ -74,7 +74,7 @@ extension CoreMLLowering {
     let shape = try shape(node.inputs[0])
     let axis = try node.int("axis", default: -1)
     let first = axis < 0 ? axis + shape.rank : axis
-    let normalized = Shape(shape.dimensions.dropFirst(first))
+    let normalized = Shape(Array(shape.dimensions.dropFirst(first)))
     let gamma = try constantInput(1, of: node)
     guard gamma.shape == normalized else {
       throw GraftError(.unsupported, "factors of another shape than \(normalized)")

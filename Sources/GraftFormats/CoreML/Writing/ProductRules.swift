@@ -65,7 +65,7 @@ extension CoreMLLowering {
       return try product(node, left, flipsRight, alpha, beta)
     }
     var weight = flipsRight ? matrix : try matrix.permuted([1, 0])
-    weight = try weight.scaled(by: alpha)
+    weight = try weight.multiplied(by: alpha)
     let name = node.inputs[1]
     let stored = try constant(weight, named: name, from: alpha == 1 ? name : nil)
     guard let addend = input(2, of: node) else {
@@ -74,7 +74,7 @@ extension CoreMLLowering {
     if let bias = constant(addend), bias.elementCount == columns || bias.elementCount == 1,
       bias.shape.dropLast().allSatisfy({ $0 == 1 })
     {
-      var values = try bias.scaled(by: beta).values(as: Float.self)
+      var values = try bias.multiplied(by: beta).values(as: Float.self)
       if values.count < columns { values = [Float](repeating: values[0], count: columns) }
       let sum = try constant(
         Tensor(values), named: addend,
@@ -109,7 +109,7 @@ extension CoreMLLowering {
 
 extension Tensor {
   /// Floats times a factor; the tensor itself for 1.
-  func scaled(by factor: Float) throws -> Tensor {
+  func multiplied(by factor: Float) throws -> Tensor {
     if factor == 1 { return self }
     return try Tensor(values(as: Float.self).map { $0 * factor }, shape: shape)
   }

@@ -1,4 +1,5 @@
 import GraftDiagnostics
+import GraftGraph
 import GraftTensor
 
 /// Encodes a draft as an ML program with one function.

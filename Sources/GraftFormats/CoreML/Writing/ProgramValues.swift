@@ -1,4 +1,5 @@
 import GraftDiagnostics
+import GraftGraph
 import GraftTensor
 
 /// The names that values have in a program: letters, digits and underscores.

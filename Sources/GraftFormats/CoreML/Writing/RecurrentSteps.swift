@@ -1,4 +1,5 @@
 import GraftDiagnostics
+import GraftGraph
 import GraftTensor
 
 /// One direction of a recurrent layer with a memory cell, as operations for every step.
