@@ -16,12 +16,10 @@ struct CoreMLDescriptionTests {
     #expect(description.trainingInputs.map(\.name) == ["image", "label"])
     #expect(model.labels?.count == 10)
     let update = try #require(description.update)
+    #expect(update.layers.map(\.name) == ["fullyconnected0"])
+    #expect(update.layers.map(\.kind) == ["innerProduct"])
     #expect(
-      update.layers == [
-        UpdatableLayer(
-          name: "fullyconnected0", kind: "innerProduct",
-          parameters: ["fullyconnected0.weights", "fullyconnected0.bias"])
-      ])
+      update.layers.map(\.parameters) == [["fullyconnected0.weights", "fullyconnected0.bias"]])
     #expect(update.losses.map(\.kind) == [.categoricalCrossEntropy])
     #expect(update.losses.map(\.input) == ["labelProbability"])
     #expect(update.losses.map(\.target) == ["labelProbability_true"])
