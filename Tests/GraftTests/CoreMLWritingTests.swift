@@ -124,8 +124,8 @@ struct CoreMLWritingTests {
   }
 
   @Test(arguments: ["knn_pipeline_filled", "knn_int64_kdtree", "knn_pipeline_empty"])
-  func `nearest neighbours come back with samples, labels and index`(name: String) throws {
-    let golden = try CoreMLGolden(name)
+  func `nearest neighbours come back with samples, labels and index`(file: String) throws {
+    let golden = try CoreMLGolden(file)
     let folder = try TemporaryFolder()
     let url = folder.url.appending(path: "model.mlmodel")
     try golden.model.write(to: url)
@@ -138,12 +138,10 @@ struct CoreMLWritingTests {
     let expected = try InferenceSession(golden.model).run([
       input: try golden.model.coreMLInput(input, values)
     ])
-    let outputs = try InferenceSession(back).run([
-      try #require(back.inputs.first?.name): try back.coreMLInput(
-        try #require(back.inputs.first?.name), values)
-    ])
+    let name = try #require(back.inputs.first?.name)
+    let outputs = try InferenceSession(back).run([name: try back.coreMLInput(name, values)])
     for (output, tensor) in expected where outputs[output] != nil {
-      try expectSameElements(outputs[output], tensor, Self.tolerance, "\(name), \(output)")
+      try expectSameElements(outputs[output], tensor, Self.tolerance, "\(file), \(output)")
     }
     #expect(outputs["label"] != nil)
   }
