@@ -49,6 +49,9 @@ MORE = {
     "elu": lambda x, alpha: np.where(x >= 0, x, alpha * np.expm1(np.minimum(x, 0))),
     "sigmoid_hard": lambda x, alpha, beta: np.clip(alpha * x + beta, 0, 1),
     "softplus": lambda x: np.logaddexp(0, x), "softsign": lambda x: x / (1 + np.abs(x)),
+    "instance_norm": lambda x, gamma, beta, epsilon: coreml_mil.batch_norm(
+        (x - x.mean((2, 3), keepdims=True)) / np.sqrt(x.var((2, 3), keepdims=True) + epsilon),
+        np.zeros(x.shape[1]), np.ones(x.shape[1]), gamma, beta, 0),
     "gather": lambda x, indices, axis: np.take(x, np.asarray(indices, int), int(axis)),
     "tile": lambda x, reps: np.tile(x, [int(n) for n in reps]),
     "select": lambda cond, a, b: np.where(cond, a, b),

@@ -15,12 +15,16 @@ extension NetworkEncoder {
       },
       "cast": { encoder, operation in
         let value = operation.value("x") ?? ""
+        let output = operation.outputs[0]
         let isFloat = encoder.draft.types[value]?.elementType == .float32
-        guard !isFloat else {
+        let areIndices = encoder.draft.operations.allSatisfy {
+          !$0.reads.contains(output) || ($0.type == "gather" && $0.value("indices") == output)
+        }
+        guard !isFloat || areIndices else {
           throw GraftError(.unsupported, "a conversion to \(operation.text("dtype"))")
         }
         // All values of a network are floats.
-        encoder.alias(operation.outputs[0], to: value)
+        encoder.alias(output, to: value)
       },
     ]
     for (type, kind) in [

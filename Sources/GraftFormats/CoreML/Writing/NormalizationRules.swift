@@ -54,17 +54,26 @@ extension CoreMLLowering {
   }
 
   private mutating func instanceNormalization(_ node: Node) throws {
-    guard try shape(node.inputs[0]).rank == 4 else {
-      throw GraftError(.unsupported, "values that are no pictures")
+    let shape = try shape(node.inputs[0])
+    guard (3...4).contains(shape.rank) else {
+      throw GraftError(.unsupported, "values of \(shape.rank) axes")
     }
     _ = try (constantInput(1, of: node), constantInput(2, of: node))
+    // A sequence is a picture of height 1.
+    let wide = shape.rank == 4 ? shape : [shape[0], shape[1], 1, shape[2]]
+    let value = reshaped(try operand(node.inputs[0]), wide)
+    let arguments: [(name: String, value: CoreMLDraft.Argument)] = [
+      ("x", .value(value)), ("gamma", .value(try operand(node.inputs[1]))),
+      ("beta", .value(try operand(node.inputs[2]))),
+      ("epsilon", .number(try node.float("epsilon", default: 1e-5))),
+    ]
+    guard shape.rank == 3 else {
+      return try emit("instance_norm", arguments, for: node.outputs[0])
+    }
+    let result = emit("instance_norm", arguments, as: TensorType(.float32, wide))
     try emit(
-      "instance_norm",
-      [
-        ("x", .value(try operand(node.inputs[0]))), ("gamma", .value(try operand(node.inputs[1]))),
-        ("beta", .value(try operand(node.inputs[2]))),
-        ("epsilon", .number(try node.float("epsilon", default: 1e-5))),
-      ], for: node.outputs[0])
+      "reshape", [("x", .value(result)), ("shape", .ints(shape.dimensions))],
+      for: node.outputs[0])
   }
 
   private mutating func layerNormalization(_ node: Node) throws {
