@@ -21,7 +21,7 @@ void graft_matrix_pack(
     const int64_t left = source->columns - start;
     const int64_t width = left < GRAFT_MATRIX_PANEL ? left : GRAFT_MATRIX_PANEL;
     const float *columns = matrix + start * step;
-    float *target = packed + start * inner;
+    float *target = packed + start * (inner + source->spare_rows);
     for (int64_t begin = 0; begin < inner; begin += tile) {
       const int64_t stop = begin + tile < inner ? begin + tile : inner;
       for (int64_t row = begin; row < stop; row++) {
@@ -49,11 +49,13 @@ void graft_matrix_pack(
 #define ROWS_AT_ONCE 504
 #define OVERLAPPING_ROWS_AT_ONCE 96
 #define LARGEST_TILE 6
+// Pairs of rows whose left sides are gathered at once.
+#define PAIRS_AT_ONCE 36
 
-/// One pass over the inner dimension.
+/// One pass over the inner dimension, from `left_begin` on in a row and from `begin` on in a panel.
 struct pass {
   const graft_matrix_product *product;
-  int64_t begin, count;
+  int64_t left_begin, begin, count;
   int is_first, is_last;
 };
 
@@ -83,7 +85,7 @@ AVX2_INLINE void multiply_tile(
   const graft_matrix_product *product = pass->product;
   const int64_t column = panel * GRAFT_MATRIX_PANEL;
   const int64_t row_step = product->left_row_step, step = product->left_column_step;
-  const float *left = product->left + row * row_step + pass->begin * step;
+  const float *left = product->left + row * row_step + pass->left_begin * step;
   const float *right = product->packed + column * product->inner
     + pass->begin * GRAFT_MATRIX_PANEL;
   float *result = product->result + row * product->result_step + column;
@@ -184,7 +186,7 @@ void graft_matrix_multiply(
       const int64_t begin = number * longest;
       const int64_t rest = product->inner - begin;
       const struct pass pass = {
-        product, begin, rest < longest ? rest : longest, number == 0, number + 1 == passes,
+        product, begin, begin, rest < longest ? rest : longest, number == 0, number + 1 == passes,
       };
       for (int64_t panel = first_panel; panel < end_panel; panel++)
         for (int64_t row = block; row < stop;) {
@@ -197,12 +199,104 @@ void graft_matrix_multiply(
   }
 }
 
+void graft_matrix_add_tap_sums(
+  float *packed, int64_t channels, int64_t first_panel, int64_t end_panel) {
+  const int64_t count = channels * GRAFT_MATRIX_PANEL;
+  for (int64_t panel = first_panel; panel < end_panel; panel++) {
+    float *taps = packed + 4 * count * panel;
+    for (int64_t index = 0; index < count; index++)
+      taps[3 * count + index] = taps[index] + taps[2 * count + index];
+  }
+}
+
+int64_t graft_matrix_pairs_scratch(int64_t channels, int64_t columns) {
+  return PAIRS_AT_ONCE * (4 * channels + columns);
+}
+
+/// The left sides of some pairs: for each its even row, then its odd one.
+///
+/// With x0 to x4 being the positions that a pair covers, these are x0 - x2 and x1, and x3 and x4 - x2.
+AVX2 static void gather_pairs(
+  const float *left, int64_t channels, int64_t pairs, int64_t odd, float *rows) {
+  for (int64_t pair = 0; pair < pairs; pair++) {
+    const float *x = left + 4 * pair * channels;
+    float *even_row = rows + 4 * pair * channels, *odd_row = even_row + 2 * channels;
+    for (int64_t index = 0; index < channels; index++) {
+      even_row[index] = x[index] - x[2 * channels + index];
+      even_row[channels + index] = x[channels + index];
+    }
+    if (pair >= odd) return;
+    for (int64_t index = 0; index < channels; index++) {
+      odd_row[index] = x[3 * channels + index];
+      odd_row[channels + index] = x[4 * channels + index] - x[2 * channels + index];
+    }
+  }
+}
+
+void graft_matrix_convolve_pairs(
+  const graft_matrix_product *product, int64_t channels, int64_t rows, int64_t first, int64_t end,
+  float *scratch) {
+  float *gathered = scratch, *shared = scratch + PAIRS_AT_ONCE * 4 * channels;
+  const int64_t columns = product->columns;
+  for (int64_t block = first; block < end; block += PAIRS_AT_ONCE) {
+    const int64_t pairs = end - block < PAIRS_AT_ONCE ? end - block : PAIRS_AT_ONCE;
+    const int64_t odd = rows / 2 - block < pairs ? rows / 2 - block : pairs;
+    const float *left = product->left + 4 * block * channels;
+    gather_pairs(left, channels, pairs, odd, gathered);
+    graft_matrix_product both = *product, even = *product, later;
+    both.left = left + 2 * channels;
+    both.left_row_step = 4 * channels;
+    both.result = shared;
+    both.result_step = columns;
+    even.left = gathered;
+    even.left_row_step = 4 * channels;
+    even.addend = shared;
+    even.addend_step = columns;
+    even.result += 2 * block * product->result_step;
+    even.result_step = 2 * product->result_step;
+    later = even;
+    later.left += 2 * channels;
+    later.result += product->result_step;
+    const struct pass passes[] = {
+      {&both, 0, 3 * channels, channels, 1, 0}, {&even, 0, 0, 2 * channels, 1, 1},
+      {&later, 0, channels, 2 * channels, 1, 1},
+    };
+    const int64_t counts[] = {pairs, pairs, odd};
+    const int64_t panels = (columns + GRAFT_MATRIX_PANEL - 1) / GRAFT_MATRIX_PANEL;
+    for (int64_t panel = 0; panel < panels; panel++)
+      for (int part = 0; part < 3; part++)
+        for (int64_t row = 0; row < counts[part];) {
+          const int64_t tile = tile_rows(counts[part] - row);
+          tiles[tile](&passes[part], row, panel);
+          if (part > 0 && product->is_gelu)
+            activate_tile(passes[part].product, row, tile, panel);
+          row += tile;
+        }
+  }
+}
+
 #else
 
 void graft_matrix_multiply(
   const graft_matrix_product *product, int64_t first_row, int64_t end_row, int64_t first_panel,
   int64_t end_panel) {
   (void)product, (void)first_row, (void)end_row, (void)first_panel, (void)end_panel;
+}
+
+void graft_matrix_add_tap_sums(
+  float *packed, int64_t channels, int64_t first_panel, int64_t end_panel) {
+  (void)packed, (void)channels, (void)first_panel, (void)end_panel;
+}
+
+int64_t graft_matrix_pairs_scratch(int64_t channels, int64_t columns) {
+  (void)channels, (void)columns;
+  return 0;
+}
+
+void graft_matrix_convolve_pairs(
+  const graft_matrix_product *product, int64_t channels, int64_t rows, int64_t first, int64_t end,
+  float *scratch) {
+  (void)product, (void)channels, (void)rows, (void)first, (void)end, (void)scratch;
 }
 
 #endif

@@ -78,7 +78,7 @@ struct HeadLayer {
         .invalidArgument,
         name.map { "there is no fully connected layer '\($0)'" }
           ?? "there is no fully connected layer before the output '\(output)'",
-        fix: names.isEmpty ? nil : "Choose one of: \(names.prefix(8).joined(separator: ", "))")
+        fix: names.isEmpty ? nil : "Choose one of: \(listing(names))")
     }
     let node = graph.nodes[chosen]
     input = node.inputs[0]

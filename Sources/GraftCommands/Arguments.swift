@@ -117,22 +117,23 @@ struct Arguments {
   /// program.
   func threads() throws -> Int? { try int("--threads", in: 1...1024) }
 
-  func float(_ option: String) throws -> Float? {
+  func float(_ option: String, _ range: NumberRange = .any) throws -> Float? {
     guard let text = string(option) else { return nil }
-    return try Self.float(text, option)
+    return try Self.float(text, option, range)
   }
 
   /// Numbers separated by commas.
-  func floats(_ option: String) throws -> [Float]? {
+  func floats(_ option: String, _ range: NumberRange = .any) throws -> [Float]? {
     guard let text = string(option) else { return nil }
     return try text.split(separator: ",", omittingEmptySubsequences: false).map {
-      try Self.float($0.trimmingCharacters(in: .whitespaces), option)
+      try Self.float($0.trimmingCharacters(in: .whitespaces), option, range)
     }
   }
 
-  private static func float(_ text: String, _ option: String) throws -> Float {
-    guard let value = Float(text), value.isFinite else {
-      throw UsageError("'\(text)' is no value for '\(option)'", fix: "Give a number")
+  private static func float(_ text: String, _ option: String, _ range: NumberRange) throws -> Float
+  {
+    guard let value = Float(text), value.isFinite, range.contains(value) else {
+      throw UsageError("'\(text)' is no value for '\(option)'", fix: "Give \(range.rawValue)")
     }
     return value
   }
@@ -147,5 +148,24 @@ struct Arguments {
           ?? "Choose one of: \(choices.joined(separator: ", "))")
     }
     return text
+  }
+}
+
+/// What numbers an option takes, as its error says.
+enum NumberRange: String {
+  case any = "a number"
+  case positive = "a number above 0"
+  case notNegative = "a number, 0 or more"
+  case belowOne = "a number from 0 to below 1"
+  case share = "a number from 0 to 1"
+
+  func contains(_ value: Float) -> Bool {
+    switch self {
+    case .any: true
+    case .positive: value > 0
+    case .notNegative: value >= 0
+    case .belowOne: value >= 0 && value < 1
+    case .share: value >= 0 && value <= 1
+    }
   }
 }

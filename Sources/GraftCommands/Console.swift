@@ -10,6 +10,7 @@ final class Console: Sendable {
   /// How many characters fit on a line of the terminal.
   private let width: @Sendable () -> Int
   private let progressLength = Mutex(0)
+  private let lastLine = Mutex(ContinuousClock.now)
   private let failure = Mutex<(any Error)?>(nil)
 
   init(
@@ -22,6 +23,9 @@ final class Console: Sendable {
     self.redraws = redraws
     self.width = width
   }
+
+  /// How long nothing may be said where lines are not drawn over.
+  private static let longestSilence = Duration.seconds(10)
 
   /// Standard output and standard error.
   static let standard = Console(
@@ -47,12 +51,14 @@ final class Console: Sendable {
     clearProgress()
     // After a failure the rest would have a gap before it.
     guard failure.withLock({ $0 == nil }) else { return }
+    lastLine.withLock { $0 = .now }
     do { try output(line + terminator) } catch { failure.withLock { $0 = error } }
   }
 
   /// Writes a line that is not part of the result.
   func note(_ line: String) {
     clearProgress()
+    lastLine.withLock { $0 = .now }
     diagnostics(line + "\n")
   }
 
@@ -61,9 +67,13 @@ final class Console: Sendable {
     for warning in warnings { note("warning: \(warning)") }
   }
 
-  /// Shows how far the work is, 0 to 1; on a terminal only.
+  /// Shows how far the work is, 0 to 1: in a line that is drawn over itself on a terminal, elsewhere in a
+  /// line of its own when nothing was said for long.
   func progress(_ fraction: Double, _ text: String) {
-    guard redraws else { return }
+    guard redraws else {
+      guard lastLine.withLock({ .now - $0 > Self.longestSilence }) else { return }
+      return note("\(Int((fraction * 100).rounded(.down))) %: \(text)")
+    }
     let columns = self.width()
     let width = columns < 100 ? 12 : 24
     let filled = Int((min(1, max(0, fraction)) * Double(width)).rounded())

@@ -11,6 +11,7 @@ enum DataArguments {
     .many(
       "--examples", "FILE",
       "safetensors files: one tensor per input with the examples on the first axis, and 'target'"),
+    .flag("--skip-unreadable", "leave out pictures and recordings that cannot be decoded"),
     .value("--output", "NAME", "the output that the loss looks at; the first by default"),
   ]
 

@@ -44,9 +44,11 @@ enum FitArguments {
     UInt64(try arguments.int("--seed", in: 0...Int.max) ?? 0)
   }
 
-  static func trainingOptions(_ arguments: Arguments) throws -> TrainingOptions {
+  /// - Parameter updates: of the whole run, where that is known already.
+  static func trainingOptions(_ arguments: Arguments, updates: Int? = nil) throws -> TrainingOptions
+  {
     var options = TrainingOptions()
-    try TrainingArguments.readUpdates(arguments, into: &options)
+    try TrainingArguments.readUpdates(arguments, updates: updates, into: &options)
     options.accumulation = try arguments.int("--accumulate") ?? 1
     options.threads = try arguments.threads()
     options.featureFolder = arguments.string("--feature-cache").map {
@@ -84,7 +86,7 @@ enum FitArguments {
       options.lastBatch = LastBatch(rawValue: mode) ?? .keep
     }
     options.balancesClasses = arguments.has("--balance")
-    if let patience = try arguments.int("--early-stopping", in: 0...Int.max) {
+    if let patience = try arguments.int("--early-stopping") {
       options.earlyStopping = EarlyStopping(patience: patience)
     }
     return options

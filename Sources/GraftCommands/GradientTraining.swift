@@ -16,10 +16,16 @@ struct GradientTraining {
       call.data.training, validation: call.data.validation, options, resuming: checkpoint)
     try call.configure(
       trainable: session.trainable, session.hyperParameters + options.hyperParameters)
+    if let checkpoint, let epochs = options.epochs, checkpoint.epoch >= epochs {
+      call.console.note(
+        "the run has its \(epochs) epochs already, \(checkpoint.epoch) in all; more '--epochs' make it go "
+          + "on")
+    }
     call.console.note(
       "training \(session.trainable.count) of \(session.model.parameters.count) parameters")
     let log = try call.arguments.string("--log").map(LineFile.init)
-    let loop = TrainingLoop(options: options, log: log, console: call.console, emit: call.emit)
+    let loop = TrainingLoop(
+      options: options, log: log, console: call.console, emit: call.emit, fail: call.fail)
     var end = try await loop.run(run, epochsBefore: checkpoint?.epoch ?? 0)
     end.step = session.updateCount
     try call.finish(session.model, parameters: session.changedParameters, end)
@@ -29,9 +35,10 @@ struct GradientTraining {
 /// How a call of `graft train` wants parameters trained.
 struct TrainingRecipe {
   let fitOptions: FitOptions
+  private let arguments: Arguments
   private let loss: Loss
   private let optimizer: Optimizer
-  private let options: TrainingOptions
+  private let accumulation: Int
   private let selection: ParameterSelection?
   private let output: String?
   private let seed: UInt64
@@ -39,12 +46,13 @@ struct TrainingRecipe {
 
   /// - Parameter folder: where checkpoints are kept; nil for none.
   init(_ arguments: Arguments, in folder: RunFolder?) throws {
+    self.arguments = arguments
     loss = try TrainingArguments.loss(arguments)
     optimizer = try TrainingArguments.optimizer(arguments)
     var fitOptions = try FitArguments.fitOptions(arguments)
     fitOptions.checkpoints = try folder.map { try RunArguments.checkpoints(arguments, in: $0) }
     self.fitOptions = fitOptions
-    options = try FitArguments.trainingOptions(arguments)
+    accumulation = try FitArguments.trainingOptions(arguments).accumulation
     let kind = try HeadArguments.kind(arguments)
     selection = try FitArguments.selection(arguments)
     seed = try FitArguments.seed(arguments)
@@ -65,6 +73,8 @@ struct TrainingRecipe {
       selection =
         selection ?? .matching(names.map { NSRegularExpression.escapedPattern(for: $0) })
     }
+    let updates = try fitOptions.updateCount(of: data.training, accumulation: accumulation)
+    let options = try FitArguments.trainingOptions(arguments, updates: updates)
     return try TrainingSession(
       try data.noting(in: model), output: output, trainable: selection ?? .all, loss: loss,
       optimizer: optimizer, options: options)

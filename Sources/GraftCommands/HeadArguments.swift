@@ -7,8 +7,8 @@ enum HeadArguments {
   static let options: [OptionSpecification] = [
     .value(
       "--head", "KIND",
-      "layer: a fresh last layer for the labels; or a classifier on features: logistic, linear, mlp, "
-        + "knn, mean, or auto, the best by cross validation"),
+      "layer: a fresh last layer for the labels; or a classifier on features: logistic, linear (least "
+        + "squares), mlp, knn, mean (nearest class mean), or auto, the best by cross validation"),
     .many(
       "--features", "LAYER[:POOLING]",
       "where the classifier's features come from, such as block12:3x3; several are chosen from, "

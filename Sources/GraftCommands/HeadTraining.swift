@@ -11,10 +11,13 @@ struct HeadTraining {
   static let scoresKey = "graft.scores"
 
   func run() async throws {
+    guard !call.isDone else {
+      return call.console.note("the run is done: the same call would give the same classifier")
+    }
     try call.configure(trainable: [], [])
     var begin = RunEvent(.begin)
     begin.epoch = 0
-    call.emit(begin)
+    try call.emit(begin)
     var end = RunEvent(.end)
     do {
       let result = try await train()
@@ -25,18 +28,19 @@ struct HeadTraining {
       call.console.clearProgress()
       if !call.arguments.has("--json") { call.console.print(result.choice.explanation) }
       end.message = result.choice.explanation
+      let chosen = result.choice.chosen
+      end.head = RunEvent.Head(
+        name: "\(chosen.settings) on '\(chosen.features)'", accuracy: chosen.accuracy)
       end.validation = try scores(model)
       end.outcome = .done
       try call.finish(
         model, parameters: model.parameters.filter { name, _ in name.hasPrefix("head/") }, end)
     } catch let error as GraftError where error.code == .cancelled {
       end.outcome = .interrupted
-      call.emit(end)
+      try call.emit(end)
       throw GraftError(.cancelled, "training was interrupted; nothing was learned yet")
     } catch {
-      end.message = "\(error)"
-      end.outcome = .failed
-      call.emit(end)
+      call.fail(end, error)
       throw error
     }
   }
@@ -47,7 +51,8 @@ struct HeadTraining {
       try trainer.train { progress in
         switch progress {
         case .features(let done, let count):
-          console.progress(Double(done) / Double(max(1, count)), "features of \(done) of \(count)")
+          console.progress(
+            Double(done) / Double(max(1, count)), "features of \(done) of \(count) examples")
         case .choice(let share): console.progress(share, "choosing by cross validation")
         }
       }

@@ -2,11 +2,14 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Where the handler of Ctrl-C writes to; below 0 when nobody listens.
+/// Where the handler of the signals writes to; below 0 when nobody listens.
 private let listener = Atomic<Int32>(-1)
 
-/// Notices Ctrl-C while it lives, so that long work can end in order. Pressed again, Ctrl-C ends the
-/// program at once. Where several live, the newest notices.
+/// What asks a program to end: Ctrl-C, and what services and containers are ended with.
+private let signals = [SIGINT, SIGTERM]
+
+/// Notices Ctrl-C and SIGTERM while it lives, so that long work can end in order. The second time
+/// they end the program at once. Where several live, the newest notices.
 ///
 /// A handler and a pipe of its own: a signal source of libdispatch works once in a process, and with
 /// a signal that is ignored, programs started meanwhile would ignore it too.
@@ -16,10 +19,10 @@ final class Interrupt {
   }
 
   private let flag = Flag()
-  /// Nil where Ctrl-C is not for this program, as in the background of a script.
+  /// Nil where neither signal is for this program, as in the background of a script.
   private let source: (any DispatchSourceRead)?
 
-  /// - Parameter noticed: called when Ctrl-C was pressed, from another thread.
+  /// - Parameter noticed: called when the program is asked to end, from another thread.
   init(noticed: @escaping @Sendable () -> Void) {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else {
@@ -29,13 +32,8 @@ final class Interrupt {
     let (readEnd, writeEnd) = (ends[0], ends[1])
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     let previous = listener.exchange(writeEnd, ordering: .sequentiallyConsistent)
-    let before = signal(SIGINT) { _ in
-      signal(SIGINT, SIG_DFL)
-      var byte: UInt8 = 0
-      _ = write(listener.load(ordering: .sequentiallyConsistent), &byte, 1)
-    }
-    guard unsafeBitCast(before, to: Int.self) != unsafeBitCast(SIG_IGN, to: Int.self) else {
-      signal(SIGINT, SIG_IGN)
+    let watched = signals.filter(Self.watch)
+    guard !watched.isEmpty else {
       listener.store(previous, ordering: .sequentiallyConsistent)
       for end in ends { close(end) }
       source = nil
@@ -60,10 +58,32 @@ final class Interrupt {
 
   deinit {
     guard let source else { return }
-    signal(SIGINT, SIG_DFL)
+    for number in signals where !Self.isIgnored(number) { signal(number, SIG_DFL) }
     source.cancel()
   }
 
-  /// Whether Ctrl-C was pressed.
+  /// Has a signal noticed, unless it is not for this program.
+  private static func watch(_ number: Int32) -> Bool {
+    guard !isIgnored(number) else { return false }
+    signal(number) { number in
+      let code = errno
+      signal(number, SIG_DFL)
+      var byte: UInt8 = 0
+      _ = write(listener.load(ordering: .sequentiallyConsistent), &byte, 1)
+      errno = code
+    }
+    return true
+  }
+
+  private static func isIgnored(_ number: Int32) -> Bool {
+    let before = signal(number, SIG_IGN)
+    guard unsafeBitCast(before, to: Int.self) != unsafeBitCast(SIG_IGN, to: Int.self) else {
+      return true
+    }
+    signal(number, before)
+    return false
+  }
+
+  /// Whether the program was asked to end.
   var isRequested: Bool { flag.isSet.load(ordering: .sequentiallyConsistent) }
 }

@@ -27,9 +27,23 @@ struct ModelArgument {
     guard FileManager.default.fileExists(atPath: folder.model.path) else {
       throw GraftError(
         .notFound, "the run has no model yet", at: [folder.path],
-        fix: "Train it to its end with 'graft train --run \(folder.word) --resume'")
+        fix: RunLock.holder(of: folder) == nil
+          ? "Train it to its end with 'graft train --run \(folder.word) --resume'"
+          : "Wait for the end of its training; 'graft runs watch \(folder.word)' shows it")
     }
     path = folder.model.path
+  }
+
+  private var missing: GraftError {
+    let url = URL(fileURLWithPath: path)
+    let (parent, folder) = (url.deletingLastPathComponent(), RunFolder(named: path))
+    let files = (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? []
+    let runs =
+      RunFolder.all(in: folder.url.deletingLastPathComponent()).map(\.name) + [Self.encoder]
+    let near = nearestName(to: url.lastPathComponent, among: files + runs)
+    return GraftError(
+      .notFound, "there is no such file, and no run of that name", at: [path],
+      fix: near.map { "Did you mean '\($0)'?" } ?? "Check the name and the working folder")
   }
 
   /// What names the model in the configuration of a run.
@@ -40,6 +54,7 @@ struct ModelArgument {
   /// - Parameter withLastLayer: whether the image encoder comes with its last layer, to be replaced.
   func open(withLastLayer: Bool = false) throws -> Model {
     guard !isEncoder else { return try ImageEncoder.model(includesClassifier: withLastLayer) }
+    guard FileManager.default.fileExists(atPath: path) else { throw missing }
     return try Model(contentsOf: URL(fileURLWithPath: path))
   }
 

@@ -10,7 +10,7 @@ struct RunChoice {
   let former: RunConfiguration?
 
   /// - Throws: `UsageError` when the run is there and is not resumed; `notFound`; `damaged`.
-  init(_ arguments: Arguments, _ console: Console) throws {
+  init(_ arguments: Arguments) throws {
     let resumes = arguments.has("--resume")
     guard let word = arguments.string("--run") else {
       guard !resumes else {
@@ -24,9 +24,7 @@ struct RunChoice {
         return
       }
       let stem = URL(fileURLWithPath: model).deletingPathExtension().lastPathComponent
-      let folder = RunFolder.unused(stem)
-      console.note("the run is \(folder.path)")
-      self.folder = folder
+      folder = RunFolder.unused(stem)
       return
     }
     guard !word.isEmpty else { throw UsageError("'' is no name for a run") }
@@ -46,7 +44,6 @@ struct RunChoice {
     } else {
       // A script can make the same call however often it was interrupted.
       if arguments.positionals.isEmpty { try folder.requireRun() }
-      console.note("there is no run '\(word)' yet; it begins")
       former = nil
     }
   }

@@ -20,6 +20,7 @@ enum RunsListCommand: Command {
     let loss: Double?
     let validationLoss: Double?
     let accuracy: Double?
+    let head: RunEvent.Head?
   }
 
   static func run(_ arguments: Arguments, _ console: Console) async throws {
@@ -33,11 +34,15 @@ enum RunsListCommand: Command {
     for line in lines {
       var text = line.name.padding(toLength: width, withPad: " ", startingAt: 0)
       text += line.state.padding(toLength: 15, withPad: " ", startingAt: 0)
-      text += "epochs \(line.epochs)"
+      if let head = line.head {
+        text += String(format: "%@: %.1f %% in cross validation", head.name, head.accuracy * 100)
+      } else {
+        text += "epochs \(line.epochs)"
+      }
       if let loss = line.loss { text += ", loss \(loss.short)" }
       if let loss = line.validationLoss { text += ", validation loss \(loss.short)" }
       if let accuracy = line.accuracy {
-        text += String(format: ", accuracy %.1f %%", accuracy * 100)
+        text += String(format: ", validation accuracy %.1f %%", accuracy * 100)
       }
       console.print(text)
     }
@@ -51,7 +56,8 @@ enum RunsListCommand: Command {
       created: (try? RunConfiguration(contentsOf: folder))?.created.ISO8601Format(),
       epochs: history.epochs.count,
       steps: last?.step ?? 0, loss: last?.loss, validationLoss: last?.validationLoss,
-      accuracy: last?.accuracy)
+      accuracy: last?.accuracy ?? history.runs.last?.validation?.accuracy,
+      head: history.runs.last?.head)
   }
 
   private static func state(_ folder: RunFolder, _ history: RunHistory) -> String {
@@ -100,6 +106,10 @@ enum RunsWatchCommand: Command {
   }
 
   private static func report(_ last: RunEvent?, _ folder: RunFolder, _ console: Console) throws {
+    guard folder.isRun else {
+      console.note("the run failed before it had learned anything, and left nothing")
+      throw ReportedFailure(code: .cancelled)
+    }
     let advice = "go on with 'graft train --run \(folder.word) --resume'"
     switch last?.event == .end ? last?.outcome : nil {
     case .done, .stoppedEarly: return

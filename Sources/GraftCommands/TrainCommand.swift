@@ -11,7 +11,7 @@ enum TrainCommand: Command {
     notes: """
       MODEL is a file, the run that made one, or image-encoder. '--trainable' and '--head layer'
       train parameters by gradients; every other '--head' leaves the model as it is and puts a
-      classifier on its features.
+      classifier on its features: 'graft train image-encoder --data pictures --head auto'.
 
       A run keeps everything in one folder: config.json, history.json, log.jsonl, curves.svg,
       checkpoints and model.onnx. '--data' without '--run' and '--export' makes the run
@@ -24,8 +24,9 @@ enum TrainCommand: Command {
       batches are added, not averaged; groups run across the ends of epochs, and a rest is applied
       when training ends. Outputs never replace inputs: '--export' takes another name than MODEL.
 
-      Exit codes: 0 done, 1 failed or interrupted, 64 wrong usage, 65 bad model or data. Ctrl-C ends
-      training after the current step, writes what was learned until then, and exits with 1.
+      Exit codes: 0 done, 1 failed or interrupted, 64 wrong usage, 65 bad model or data. Ctrl-C and
+      SIGTERM end training after the current step, write what was learned until then, and exit with
+      1. A run that fails before it has learned anything leaves nothing.
       """)
 
   private static let options: [OptionSpecification] = [
@@ -43,7 +44,7 @@ enum TrainCommand: Command {
   ]
 
   static func run(_ given: Arguments, _ console: Console) async throws {
-    let choice = try RunChoice(given, console)
+    let choice = try RunChoice(given)
     let arguments = try choice.merged(given)
     try choice.requireModel(arguments)
     _ = try DataArguments.paths(arguments)

@@ -18,38 +18,47 @@ extension TrainingArguments {
     let name = try arguments.choice("--optimizer", names) ?? "adamw"
     try refuse(owners, of: "optimizer", name, arguments)
     var optimizer = try optimizer(named: name, arguments)
-    if let rate = try arguments.float("--learning-rate") { optimizer.learningRate = rate }
-    if let decay = try arguments.float("--weight-decay") { optimizer.weightDecay = decay }
-    if let l1 = try arguments.float("--l1-penalty") { optimizer.l1 = l1 }
+    if let rate = try arguments.float("--learning-rate", .positive) {
+      optimizer.learningRate = rate
+    }
+    if let decay = try arguments.float("--weight-decay", .notNegative) {
+      optimizer.weightDecay = decay
+    }
+    if let l1 = try arguments.float("--l1-penalty", .notNegative) { optimizer.l1 = l1 }
     return optimizer
   }
 
   private static func optimizer(named name: String, _ arguments: Arguments) throws -> Optimizer {
-    func number(_ option: String, _ standard: Float) throws -> Float {
-      try arguments.float(option) ?? standard
+    func number(_ option: String, _ standard: Float, _ range: NumberRange) throws -> Float {
+      try arguments.float(option, range) ?? standard
     }
     switch name {
     case "sgd":
       return .sgd(
-        momentum: try number("--momentum", 0), dampening: try number("--dampening", 0),
+        momentum: try number("--momentum", 0, .notNegative),
+        dampening: try number("--dampening", 0, .notNegative),
         nesterov: arguments.has("--nesterov"))
     case "rmsprop":
       return .rmsProp(
-        alpha: try number("--alpha", 0.99), epsilon: try number("--epsilon", 1e-8),
-        momentum: try number("--momentum", 0), centered: arguments.has("--centered"))
+        alpha: try number("--alpha", 0.99, .belowOne),
+        epsilon: try number("--epsilon", 1e-8, .positive),
+        momentum: try number("--momentum", 0, .notNegative), centered: arguments.has("--centered"))
     case "adagrad":
       return .adagrad(
-        rateDecay: try number("--rate-decay", 0),
-        initialAccumulator: try number("--initial-accumulator", 0),
-        epsilon: try number("--epsilon", 1e-10))
+        rateDecay: try number("--rate-decay", 0, .notNegative),
+        initialAccumulator: try number("--initial-accumulator", 0, .notNegative),
+        epsilon: try number("--epsilon", 1e-10, .positive))
     case "adam":
       return .adam(
-        beta1: try number("--beta1", 0.9), beta2: try number("--beta2", 0.999),
-        epsilon: try number("--epsilon", 1e-8))
+        beta1: try number("--beta1", 0.9, .belowOne),
+        beta2: try number("--beta2", 0.999, .belowOne),
+        epsilon: try number("--epsilon", 1e-8, .positive))
     default:
       return .adamW(
-        form: name == "adamw" ? .onnxRuntime : .pyTorch, beta1: try number("--beta1", 0.9),
-        beta2: try number("--beta2", 0.999), epsilon: try arguments.float("--epsilon"))
+        form: name == "adamw" ? .onnxRuntime : .pyTorch,
+        beta1: try number("--beta1", 0.9, .belowOne),
+        beta2: try number("--beta2", 0.999, .belowOne),
+        epsilon: try arguments.float("--epsilon", .positive))
     }
   }
 }

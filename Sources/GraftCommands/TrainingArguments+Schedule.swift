@@ -10,7 +10,8 @@ extension TrainingArguments {
     .value("--warmup-steps", "N", "updates over which the learning rate rises first, 0"),
     .value(
       "--schedule-steps", "N",
-      "step: updates between two steps; cosine, linear: updates until the rate is lowest"),
+      "step: updates between two steps; cosine, linear: updates until the rate is lowest, by default "
+        + "all after the warm-up"),
     .value("--schedule-milestones", "N,N,...", "multi-step: updates after which the rate changes"),
     .value(
       "--schedule-factor", "F",
@@ -31,40 +32,40 @@ extension TrainingArguments {
   ]
 
   /// The schedule, behind the warm-up.
-  static func schedule(_ arguments: Arguments) throws -> LearningRateSchedule {
+  ///
+  /// - Parameter updates: of the whole run.
+  static func schedule(_ arguments: Arguments, over updates: Int) throws -> LearningRateSchedule {
     let names = ["constant", "step", "multi-step", "exponential", "cosine", "linear", "plateau"]
     let name = try arguments.choice("--schedule", names) ?? "constant"
     try refuse(owners, of: "schedule", name, arguments)
-    let schedule = try schedule(named: name, arguments)
-    guard let steps = try arguments.int("--warmup-steps", in: 0...Int.max), steps > 0 else {
-      return schedule
-    }
-    return .linearWarmUp(steps: steps, then: schedule)
+    let warmUp = try arguments.int("--warmup-steps", in: 0...Int.max) ?? 0
+    let schedule = try schedule(named: name, arguments, over: max(1, updates - warmUp))
+    return warmUp > 0 ? .linearWarmUp(steps: warmUp, then: schedule) : schedule
   }
 
-  private static func schedule(named name: String, _ arguments: Arguments) throws
-    -> LearningRateSchedule
+  private static func schedule(named name: String, _ arguments: Arguments, over updates: Int)
+    throws -> LearningRateSchedule
   {
-    let factor = try arguments.float("--schedule-factor")
-    let minimum = try arguments.float("--schedule-minimum") ?? 0
-    func steps() throws -> Int {
-      _ = try arguments.required("--schedule-steps")
-      return try arguments.int("--schedule-steps") ?? 1
-    }
+    let factor = try arguments.float(
+      "--schedule-factor", name == "plateau" ? .belowOne : .notNegative)
+    let minimum = try arguments.float("--schedule-minimum", .share) ?? 0
+    let steps = try arguments.int("--schedule-steps")
     switch name {
-    case "step": return .step(every: try steps(), factor: factor ?? 0.1)
+    case "step":
+      _ = try arguments.required("--schedule-steps")
+      return .step(every: steps ?? updates, factor: factor ?? 0.1)
     case "multi-step":
       return .multiStep(after: try milestones(arguments), factor: factor ?? 0.1)
     case "exponential":
       _ = try arguments.required("--schedule-factor")
       return .exponential(factor: factor ?? 1)
-    case "cosine": return .cosine(steps: try steps(), minimum: minimum)
-    case "linear": return .linear(steps: try steps(), minimum: minimum)
+    case "cosine": return .cosine(steps: steps ?? updates, minimum: minimum)
+    case "linear": return .linear(steps: steps ?? updates, minimum: minimum)
     case "plateau":
       return .reduceOnPlateau(
         factor: factor ?? 0.1,
         patience: try arguments.int("--schedule-patience", in: 0...Int.max) ?? 10,
-        threshold: try arguments.float("--schedule-threshold") ?? 1e-4, minimum: minimum)
+        threshold: try arguments.float("--schedule-threshold", .belowOne) ?? 1e-4, minimum: minimum)
     default: return .constant
     }
   }

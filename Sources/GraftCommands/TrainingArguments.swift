@@ -64,21 +64,27 @@ enum TrainingArguments {
     switch name {
     case "mse": return .meanSquaredError
     case "l1": return .meanAbsoluteError
-    case "bce": return .binaryCrossEntropy(positiveWeights: try arguments.floats("--pos-weight"))
+    case "bce":
+      return .binaryCrossEntropy(
+        positiveWeights: try arguments.floats("--pos-weight", .notNegative))
     default:
       return .crossEntropy(
-        classWeights: try arguments.floats("--class-weights"),
+        classWeights: try arguments.floats("--class-weights", .notNegative),
         ignoreIndex: try arguments.int("--ignore-index", in: Int.min...Int.max),
-        labelSmoothing: try arguments.float("--label-smoothing") ?? 0)
+        labelSmoothing: try arguments.float("--label-smoothing", .share) ?? 0)
     }
   }
 
   /// Sets what `options` says about the updates: schedule, clipping and groups.
-  static func readUpdates(_ arguments: Arguments, into options: inout TrainingOptions) throws {
-    options.clipNorm = try arguments.float("--clip-norm")
-    options.clipValue = try arguments.float("--clip-value")
+  ///
+  /// - Parameter updates: of the whole run, where that is known already.
+  static func readUpdates(
+    _ arguments: Arguments, updates: Int?, into options: inout TrainingOptions
+  ) throws {
+    options.clipNorm = try arguments.float("--clip-norm", .positive)
+    options.clipValue = try arguments.float("--clip-value", .positive)
     options.groups = try arguments.all("--group").map(group)
-    options.schedule = try schedule(arguments)
+    options.schedule = try schedule(arguments, over: updates ?? 1)
   }
 
   private static func group(_ text: String) throws -> ParameterGroup {

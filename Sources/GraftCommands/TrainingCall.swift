@@ -41,10 +41,34 @@ struct TrainingCall {
   var modelPlace: String { source.path }
 
   /// Writes an event down and tells it, as of now: it may have been prepared long before.
-  func emit(_ event: RunEvent) {
+  ///
+  /// - Throws: `inputOutput` when the run's folder is not where it was.
+  func emit(_ event: RunEvent) throws {
     var event = event
     event.time = Date()
-    if let recorder { recorder.record(event) } else { display.show(event) }
+    if let recorder { try recorder.record(event) } else { display.show(event) }
+  }
+
+  /// Writes down how training failed. A run that had just begun and learned nothing leaves nothing behind,
+  /// so that the same call can be made again.
+  func fail(_ end: RunEvent, _ error: any Error) {
+    var end = end
+    end.message = "\(error)"
+    end.outcome = .failed
+    try? emit(end)
+    if choice.former == nil { recorder?.forgetUnlessLearned() }
+    if data.comesFromFolders, let error = error as? GraftError,
+      error.places.contains(where: { $0.hasPrefix("row ") })
+    {
+      console.note("'--skip-unreadable' leaves out all files that cannot be decoded")
+    }
+  }
+
+  /// Whether the run goes on that has come to its end, and no further file is asked for.
+  var isDone: Bool {
+    guard choice.former != nil, let recorder, !outputs.keepsResult else { return false }
+    return recorder.history.outcome == .done
+      && FileManager.default.fileExists(atPath: recorder.folder.model.path)
   }
 
   /// Finds what the opset cannot express before training, not after.
@@ -63,6 +87,11 @@ struct TrainingCall {
       configuration.hyperParameters[parameter.name] = parameter.value.written
     }
     try configuration.write(to: recorder.folder)
+    guard choice.former == nil else { return }
+    console.note(
+      arguments.has("--resume")
+        ? "there is no run '\(recorder.folder.word)' yet; it begins"
+        : "the run is \(recorder.folder.path)")
   }
 
   /// Writes the results and ends the run.
@@ -72,21 +101,21 @@ struct TrainingCall {
   ///   - end: the event that ends the run.
   /// - Throws: `cancelled` when it was interrupted.
   func finish(_ model: Model, parameters: OrderedTable<Tensor>, _ end: RunEvent) throws {
-    func tell(_ file: String) {
+    func tell(_ file: String) throws {
       var event = RunEvent(.file)
       event.file = file
-      emit(event)
+      try emit(event)
     }
     // The one may be on another disk than the other.
     let result: Result<Void, any Error> = Result {
       if let url = recorder?.folder.model {
         try model.write(to: url)
-        tell(url.path)
+        try tell(url.path)
       }
     }
     try outputs.write(model, parameters: parameters, written: tell)
     try result.get()
-    emit(end)
+    try emit(end)
     console.clearProgress()
     if end.outcome == .interrupted { throw interruption(after: end.step ?? 0) }
   }

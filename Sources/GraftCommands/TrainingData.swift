@@ -33,6 +33,9 @@ struct TrainingData {
       let parts = try training.map { try $0.split(validation: share, seed: seed) }
       training = parts.map(\.training)
       validation = parts.map(\.validation)
+      let (learned, measured) = (training.map(\.count), validation.map(\.count))
+      console.note(
+        "\(learned.reduce(0, +)) examples to learn from, \(measured.reduce(0, +)) to measure on")
     } else {
       self.paths = (paths, [text])
       validation = [
@@ -40,6 +43,9 @@ struct TrainingData {
       ]
     }
   }
+
+  /// Whether its files are pictures or recordings.
+  var comesFromFolders: Bool { paths.training.contains(where: DataArguments.isFolder) }
 
   /// The names of the classes; nil when the targets are no classes, or these have no names.
   var labels: [String]? { training.first?.labels }
@@ -55,9 +61,8 @@ struct TrainingData {
 
   /// The model with the names of the classes and with what must be known to ask it about files.
   func noting(in model: Model) throws -> Model {
-    let learnsFromFolders = paths.training.contains(where: DataArguments.isFolder)
     var model = try preparation.noting(
-      in: model, columns: try tableColumns(), media: learnsFromFolders)
+      in: model, columns: try tableColumns(), media: comesFromFolders)
     if let labels { model.labels = labels }
     return model
   }
@@ -92,11 +97,13 @@ struct DataReader {
   private let console: Console
   private let augmentation: AugmentationArguments
   private let targetKind: TargetKind
+  private let skipsUnreadable: Bool
 
   init(_ arguments: Arguments, _ preparation: InputPreparation, _ console: Console) throws {
     self.preparation = preparation
     self.console = console
     augmentation = try AugmentationArguments(arguments)
+    skipsUnreadable = arguments.has("--skip-unreadable")
     targetKind =
       (arguments.string("--loss") ?? "cross-entropy") == "cross-entropy" ? .classes : .numbers
   }
@@ -140,7 +147,8 @@ struct DataReader {
     )
   }
 
-  private func examples(_ folder: LabeledFolder, changing: Bool) throws -> ExampleSet {
+  private func examples(_ given: LabeledFolder, changing: Bool) throws -> ExampleSet {
+    let folder = skipsUnreadable ? try given.skippingUnreadable() : given
     for note in folder.notes.prefix(5) { console.note("note: \(note)") }
     if folder.notes.count > 5 { console.note("note: and \(folder.notes.count - 5) more") }
     if let picture = preparation.picture {

@@ -7,11 +7,7 @@ import GraftLearning
 final class TrainingDisplay {
   private let console: Console
   private let printsJSON: Bool
-  private var lastLine = ContinuousClock.now
   private var lastBatch: RunEvent?
-
-  /// How long nothing may be said where lines are not drawn over.
-  private static let longestSilence = Duration.seconds(10)
 
   /// - Parameter printsJSON: whether every event is printed as one JSON object on a line.
   init(_ console: Console, printsJSON: Bool = false) {
@@ -26,22 +22,11 @@ final class TrainingDisplay {
       return
     }
     if event.event == .batch {
-      showBatch(event)
+      console.progress(event.fraction ?? 0, Self.text(event))
     } else {
       showOther(event)
-      lastLine = .now
     }
     lastBatch = event.event == .batch ? event : event.event == .epoch ? nil : lastBatch
-  }
-
-  private func showBatch(_ event: RunEvent) {
-    if console.redraws {
-      console.progress(event.fraction ?? 0, Self.text(event))
-    } else if .now - lastLine > Self.longestSilence {
-      lastLine = .now
-      let percent = Int(((event.fraction ?? 0) * 100).rounded(.down))
-      console.note("\(percent) %: \(Self.text(event))")
-    }
   }
 
   private func showOther(_ event: RunEvent) {

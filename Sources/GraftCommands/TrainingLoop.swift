@@ -9,7 +9,9 @@ struct TrainingLoop {
   let log: LineFile?
   let console: Console
   /// Is given every event but the last.
-  let emit: (RunEvent) -> Void
+  let emit: (RunEvent) throws -> Void
+  /// Is given the last event of a run that failed, and why.
+  let fail: (RunEvent, any Error) -> Void
 
   /// - Parameter epochsBefore: epochs that are over already.
   /// - Returns: the event that ends the run.
@@ -26,20 +28,18 @@ struct TrainingLoop {
     do {
       for try await event in run {
         var told = RunEvent(event, options, epochsBefore: epochsBefore)
-        if event.kind == .batch, let warning = write(event, to: &log) { emit(warning) }
+        if event.kind == .batch, let warning = write(event, to: &log) { try emit(warning) }
         if event.kind == .epoch {
           told.seconds = (ContinuousClock.now - start) / .seconds(1)
           start = .now
         }
         last = told
-        if event.kind != .end { emit(told) }
+        if event.kind != .end { try emit(told) }
       }
     } catch let error as GraftError where error.code == .cancelled {
       last.outcome = .interrupted
     } catch {
-      last.message = "\(error)"
-      last.outcome = .failed
-      emit(ending(last))
+      fail(ending(last), error)
       throw error
     }
     return ending(last)

@@ -37,14 +37,16 @@ struct TrainingOutputs {
   /// - Parameters:
   ///   - parameters: those that changed.
   ///   - written: is told every file.
-  func write(_ model: Model, parameters: OrderedTable<Tensor>, written: (String) -> Void) throws {
+  func write(_ model: Model, parameters: OrderedTable<Tensor>, written: (String) throws -> Void)
+    throws
+  {
     if let path = self.parameters {
       try SafetensorsFile.write(parameters, to: path)
-      written(path)
+      try written(path)
     }
     if let path = self.model {
       try model.write(to: URL(fileURLWithPath: path), opset: opset)
-      written(path)
+      try written(path)
     }
   }
 }

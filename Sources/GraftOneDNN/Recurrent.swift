@@ -69,7 +69,7 @@ struct RecurrentLayer {
       kind = isAfter ? GRAFT_RECURRENT_GRU_RESET_AFTER : GRAFT_RECURRENT_GRU
     }
     guard try node.int("layout", default: 0) == 0 else { throw KernelDeclined("layout is 1") }
-    guard !node.has("clip") else { throw KernelDeclined("clip") }
+    guard !node.has("clip"), !node.has("graft_cell_clip") else { throw KernelDeclined("clip") }
     guard kind != GRAFT_RECURRENT_LSTM || request.input(7) == nil else {
       throw KernelDeclined("peepholes")
     }

@@ -1,6 +1,8 @@
 import Foundation
 import Graft
+import GraftGraph
 import GraftLearning
+import GraftTensor
 import GraftTestSupport
 import Testing
 
@@ -41,7 +43,7 @@ struct HeadCommandTests {
   }
 
   @Test(arguments: [
-    ("logistic", "logistic regression"), ("linear", "least squares"),
+    ("logistic", "logistic regression"), ("linear", "linear (least squares)"),
     ("mean", "nearest class mean"),
     ("knn", "k-NN"), ("mlp", "multilayer perceptron"), ("auto", ""),
   ])
@@ -81,5 +83,50 @@ struct HeadCommandTests {
       #expect(console.diagnostics.contains(text), "\(console.diagnostics)")
       #expect(!FileManager.default.fileExists(atPath: folder.path))
     }
+  }
+
+  @Test func `a run that is done is not done again`() async throws {
+    _ = await train(["--head", "mean", "--no-mirrors"])
+    let model = try Data(contentsOf: folder.model)
+    let history = try Data(contentsOf: folder.history)
+    let console = await run(["train", "--run", folder.path, "--resume"])
+    #expect(console.diagnostics.contains("the run is done"), "\(console.diagnostics)")
+    #expect(try Data(contentsOf: folder.model) == model)
+    #expect(try Data(contentsOf: folder.history) == history)
+  }
+
+  @Test func `of a model without pictures' layers, hidden vectors are candidates too`() throws {
+    var builder = GraphBuilder()
+    let input = builder.input(
+      Feature(name: "x", type: .tensor(.float32, shape: [.named("batch"), .fixed(4)])))
+    func dense(_ value: String, _ shape: Shape, _ name: String) throws -> String {
+      let weight = try Tensor([Float](repeating: 0.1, count: shape.elementCount), shape: shape)
+      return builder.add(
+        "MatMul", [value, builder.initializer(weight, named: "\(name).weight")], named: name)
+    }
+    let hidden = builder.add("Relu", [try dense(input, [4, 8], "hidden")], named: "active")
+    let logits = try dense(hidden, [8, 3], "logits")
+    builder.output(logits, .tensor(.float32, shape: [.named("batch"), .fixed(3)]))
+    let candidates = try Model(graph: builder.graph).featureCandidates
+    #expect(candidates.map(\.layer) == ["logits", "hidden", "active"])
+  }
+
+  @Test func `pictures that cannot be decoded are named, or left out when that is asked for`()
+    async throws
+  {
+    let pictures = URL(fileURLWithPath: training.path("pictures"))
+    try SmallTraining.writePictures(count: 12, seed: 3, to: pictures)
+    try Data("P6 8 8".utf8).write(to: pictures.appending(path: "dark/damaged.ppm"))
+    let words = [
+      "train", training.model, "--data", pictures.path, "--run", folder.path, "--head", "mean",
+    ]
+    let console = await run(words, code: 65)
+    #expect(console.diagnostics.contains("damaged.ppm"), "\(console.diagnostics)")
+    #expect(console.diagnostics.contains("'--skip-unreadable'"), "\(console.diagnostics)")
+    // It had learned nothing: the same call can be made again.
+    #expect(!FileManager.default.fileExists(atPath: folder.path))
+    let other = await run(words + ["--skip-unreadable"])
+    #expect(other.diagnostics.contains("left out: "), "\(other.diagnostics)")
+    #expect(FileManager.default.fileExists(atPath: folder.model.path))
   }
 }

@@ -139,11 +139,17 @@ struct KillTests {
     }
   }
 
-  @Test func `Ctrl-C ends after the step and says how to go on`() async throws {
+  @Test(arguments: [SIGINT, SIGTERM])
+  func `a signal ends after the step and says how to go on`(signal: Int32) async throws {
     let kind = Self.kinds[1]
     try #require(try await run(words(kind, "whole")).status == 0)
-    let (status, messages) = try await run(
-      words(kind, "stopped"), ending: SIGINT, after: .milliseconds(120))
+    let program = try RunningProgram(words(kind, "stopped"))
+    let log = RunFolder(URL(fileURLWithPath: training.path("stopped"))).log
+    try await wait {
+      !program.isRunning || (try? String(contentsOf: log, encoding: .utf8))?.isEmpty == false
+    }
+    program.send(signal)
+    let (status, messages) = (try await program.end(), program.messages)
     try #require(status == 1, "\(status): \(messages)")
     #expect(messages.contains("training was interrupted after step"), "\(messages)")
     #expect(messages.contains("--resume'"), "\(messages)")

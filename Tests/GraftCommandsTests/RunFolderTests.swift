@@ -248,4 +248,63 @@ struct RunFolderTests {
     }
     #expect(events.last?["outcome"] as? String == "done")
   }
+
+  @Test func `a run whose folder is moved ends there, and goes on under its new name`() async throws
+  {
+    let other = RunFolder(URL(fileURLWithPath: training.path("runs/moved")))
+    let recorder = Recorder()
+    let folder = folder
+    let console = Console(
+      output: { text in
+        recorder.console.print(String(text.dropLast()))
+        guard text.hasPrefix("epoch 2:") else { return }
+        try FileManager.default.moveItem(at: folder.url, to: other.url)
+      }, diagnostics: { recorder.console.note(String($0.dropLast())) }, redraws: false)
+    let calls = words + ["--epochs", "4", "--checkpoint-every", "1"]
+    #expect(await CommandLineTool.run(calls, console) == 1)
+    #expect(recorder.diagnostics.contains("was moved or removed"), "\(recorder.diagnostics)")
+    #expect(!FileManager.default.fileExists(atPath: folder.path))
+    _ = try await expectSuccess(["train", "--run", other.path, "--resume"])
+    #expect(try RunHistory(contentsOf: other).epochs.map(\.epoch) == [1, 2, 3, 4])
+    _ = try await expectSuccess(words + ["--epochs", "4"])
+    #expect(try Data(contentsOf: other.model) == Data(contentsOf: folder.model))
+  }
+
+  @Test func `a run that fails before it has learned anything leaves nothing`() async throws {
+    await expectFailure(words + ["--learning-rate", "3e38"], 65, "the loss is no number at step 2")
+    #expect(!FileManager.default.fileExists(atPath: folder.path))
+    _ = try await expectSuccess(words)
+  }
+
+  @Test func `fewer epochs than the run has are told`() async throws {
+    _ = try await expectSuccess(words + ["--epochs", "3"])
+    let console = try await expectSuccess(
+      ["train", "--run", folder.path, "--resume", "--epochs", "2"])
+    #expect(
+      console.diagnostics.contains("its 2 epochs already, 3 in all"), "\(console.diagnostics)")
+  }
+
+  @Test func `a run is named when the call is known to be right`() async throws {
+    let console = try await expectSuccess(words)
+    #expect(console.diagnostics.contains("the run is \(folder.path)"), "\(console.diagnostics)")
+    let (code, other) = await run(
+      words.dropLast() + [training.path("runs/b"), "--validation", "2"])
+    #expect(code != 0)
+    #expect(!other.diagnostics.contains("the run is"), "\(other.diagnostics)")
+  }
+
+  @Test func `a model that is not there is looked for among runs and files`() async throws {
+    _ = try await expectSuccess(words)
+    await expectFailure(
+      ["evaluate", training.path("runs/smal"), "--data", training.data], 65, "no run of that name",
+      "Did you mean 'small'?")
+    await expectFailure(
+      ["evaluate", training.path("modle.onnx"), "--data", training.data], 65,
+      "Did you mean 'model.onnx'?")
+    let lock = try RunLock(folder)
+    try FileManager.default.removeItem(at: folder.model)
+    await expectFailure(
+      ["evaluate", folder.path, "--data", training.data], 65, "Wait for the end of its training")
+    withExtendedLifetime(lock) {}
+  }
 }

@@ -24,7 +24,7 @@ struct RunsCommandTests {
     ).write(to: folder)
     var event = RunEvent(.begin)
     event.epoch = 0
-    recorder.record(event)
+    try recorder.record(event)
     return recorder
   }
 
@@ -47,12 +47,12 @@ struct RunsCommandTests {
     let console = Recorder()
     let path = folder.path
     var recorder: RunRecorder? = try begin()
-    recorder?.record(epoch(1))
+    try recorder?.record(epoch(1))
     let watcher = Task { await CommandLineTool.run(["runs", "watch", path], console.console) }
     try await wait { console.output.contains("epoch 1: loss 1") }
-    recorder?.record(epoch(2))
+    try recorder?.record(epoch(2))
     try await wait { console.output.contains("epoch 2: loss 0.5") }
-    recorder?.record(end(.done))
+    try recorder?.record(end(.done))
     recorder = nil
     #expect(await watcher.value == 0, "\(console.diagnostics)")
   }
@@ -60,8 +60,8 @@ struct RunsCommandTests {
   @Test func `a watcher tells that a run was killed or interrupted`() async throws {
     for outcome in [nil, RunEvent.Outcome.interrupted] {
       var recorder: RunRecorder? = try begin()
-      recorder?.record(epoch(1))
-      if let outcome { recorder?.record(end(outcome)) }
+      try recorder?.record(epoch(1))
+      if let outcome { try recorder?.record(end(outcome)) }
       recorder = nil
       let console = Recorder()
       #expect(await CommandLineTool.run(["runs", "watch", folder.path], console.console) == 1)
@@ -73,7 +73,7 @@ struct RunsCommandTests {
 
   @Test func `runs are listed with how they stand`() async throws {
     var recorder: RunRecorder? = try begin()
-    recorder?.record(epoch(1))
+    try recorder?.record(epoch(1))
     let parent = temporary.url.path
     func list() async -> String {
       let console = Recorder()
@@ -81,9 +81,23 @@ struct RunsCommandTests {
       return console.output
     }
     #expect(await list().hasPrefix("slow  running"))
-    recorder?.record(end(.done))
+    try recorder?.record(end(.done))
     recorder = nil
     #expect(await list().hasPrefix("slow  done           epochs 1, loss 1"))
+  }
+
+  @Test func `the run of a classifier is listed with what was chosen`() async throws {
+    let recorder = try begin()
+    var end = end(.done)
+    end.head = RunEvent.Head(name: "k-NN on 'flat'", accuracy: 0.975)
+    end.validation = RunScores(loss: 0.1, accuracy: 0.5)
+    try recorder.record(end)
+    let console = Recorder()
+    let parent = temporary.url.path
+    #expect(await CommandLineTool.run(["runs", "list", parent], console.console) == 0)
+    #expect(
+      console.output.contains(
+        "k-NN on 'flat': 97.5 % in cross validation, validation accuracy 50.0 %"))
   }
 
   @Test func `a run that is not there is named with those that are`() async throws {

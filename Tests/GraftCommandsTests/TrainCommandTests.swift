@@ -168,9 +168,9 @@ struct TrainCommandTests {
   }
 
   @Test(arguments: [
-    (["--learning-rate", "0"], "the learning rate is 0"),
-    (["--learning-rate", "-1"], "the learning rate is -1"),
-    (["--class-weights", "1,-1,1"], "the class weights are [1.0, -1.0, 1.0]"),
+    (["--learning-rate", "0"], "'0' is no value for '--learning-rate'"),
+    (["--learning-rate", "-1"], "Give a number above 0"),
+    (["--class-weights", "1,-1,1"], "'-1' is no value for '--class-weights'"),
     (["--class-weights", "0,0,0"], "not all 0"),
     (["--class-weights", "1,1"], "there are 2 class weights, and the output has 3 classes"),
     (["--trainable", "fc2("], "is no regular expression: expected ')'"),

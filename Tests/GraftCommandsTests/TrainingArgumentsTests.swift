@@ -57,11 +57,13 @@ struct TrainingArgumentsTests {
       .linearWarmUp(steps: 5, then: .cosine(steps: 95, minimum: 0.1))
     ),
     ("--schedule linear --schedule-steps 7", .linear(steps: 7)),
+    ("--schedule cosine", .cosine(steps: 100)),
+    ("--schedule linear --warmup-steps 30", .linearWarmUp(steps: 30, then: .linear(steps: 70))),
     ("--schedule plateau --schedule-patience 2", .reduceOnPlateau(patience: 2)),
   ])
   func `a schedule is what its options say`(words: String, schedule: LearningRateSchedule) throws {
     var options = TrainingOptions()
-    try TrainingArguments.readUpdates(arguments(words), into: &options)
+    try TrainingArguments.readUpdates(arguments(words), updates: 100, into: &options)
     #expect(options.schedule == schedule)
     try options.check()
   }
@@ -70,7 +72,7 @@ struct TrainingArgumentsTests {
     var options = TrainingOptions()
     try TrainingArguments.readUpdates(
       arguments("--clip-norm 1 --clip-value 0.5 --group fc.*=0.1 --group a=b=2,0.25"),
-      into: &options)
+      updates: nil, into: &options)
     #expect(options.clipNorm == 1)
     #expect(options.clipValue == 0.5)
     #expect(options.groups.map(\.learningRateFactor) == [0.1, 2])
@@ -107,7 +109,7 @@ struct TrainingArgumentsTests {
     ("--add-loss mse,weight=x", "Give a number as the weight"),
     ("--add-loss mse,weight=1,weight=2", "Give 'weight' once"),
     ("--add-loss mse,output=", "'mse,output=' is no value for '--add-loss'"),
-    ("--schedule cosine", "the option '--schedule-steps' is missing"),
+    ("--schedule step", "the option '--schedule-steps' is missing"),
     ("--schedule exponential", "the option '--schedule-factor' is missing"),
     ("--schedule multi-step", "the option '--schedule-milestones' is missing"),
     (
@@ -116,6 +118,13 @@ struct TrainingArgumentsTests {
     ),
     ("--schedule-patience 3", "belongs to the schedule plateau, not to constant"),
     ("--schedule linear --schedule-steps 0", "'0' is no value for '--schedule-steps'"),
+    ("--learning-rate -1", "'-1' is no value for '--learning-rate'. Give a number above 0"),
+    ("--clip-norm 0", "'0' is no value for '--clip-norm'"),
+    ("--label-smoothing 2", "Give a number from 0 to 1"),
+    ("--class-weights 1,-1", "'-1' is no value for '--class-weights'"),
+    ("--beta1 1", "'1' is no value for '--beta1'. Give a number from 0 to below 1"),
+    ("--optimizer sgd --momentum nan", "'nan' is no value for '--momentum'"),
+    ("--schedule linear --schedule-minimum 2", "'2' is no value for '--schedule-minimum'"),
     ("--group fc", "'fc' is no value for '--group'"),
     ("--group =2", "'=2' is no value for '--group'"),
     ("--group fc=", "'fc=' is no value for '--group'"),
@@ -127,7 +136,7 @@ struct TrainingArgumentsTests {
       var options = TrainingOptions()
       _ = try TrainingArguments.loss(arguments)
       _ = try TrainingArguments.optimizer(arguments)
-      try TrainingArguments.readUpdates(arguments, into: &options)
+      try TrainingArguments.readUpdates(arguments, updates: nil, into: &options)
     } throws: {
       "\($0)".contains(text)
     }

@@ -53,7 +53,7 @@ struct TrainingFailureTests {
     // The second batch holds it: the first update counts.
     let set = try examples(try labels(), inputs: [1, 0, 0, 1, -1, .nan, 0.5, 1])
     expectFailure(
-      "set: the loss is nan at step 2: row 2 of 'x', counted from 0, holds a value that is no finite",
+      "set: the loss is no number at step 2: row 2 of 'x', counted from 0, holds a value that is no finite",
       session, set)
     #expect(session.updateCount == 1)
     #expect(session.changedParameters["w"]?.isFinite == true)

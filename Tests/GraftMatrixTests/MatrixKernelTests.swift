@@ -133,6 +133,9 @@ private struct ProductCase: Sendable, CustomTestStringConvertible {
       Size(batch: 1, channels: 128, length: 6, taps: 1, stride: 1, outputs: 64),
       Size(batch: 2, channels: 43, length: 61, taps: 3, stride: 2, outputs: 70),
       Size(batch: 1, channels: 64, length: 200, taps: 2, stride: 2, outputs: 64),
+      // With and without a last row that has no other.
+      Size(batch: 1, channels: 48, length: 399, taps: 3, stride: 2, outputs: 64),
+      Size(batch: 2, channels: 56, length: 301, taps: 3, stride: 2, outputs: 72),
       Size(batch: 3, channels: 29, length: 77, taps: 5, stride: 3, outputs: 81),
       Size(batch: 1, channels: 160, length: 37, taps: 10, stride: 5, outputs: 64),
     ]

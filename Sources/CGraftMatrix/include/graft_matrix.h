@@ -24,6 +24,8 @@ typedef struct {
   int64_t column_step;
   /// From one period of rows to the next.
   int64_t period, period_step;
+  /// Rows of each packed panel that are left free behind those of the matrix.
+  int64_t spare_rows;
 } graft_matrix_source;
 
 /// Packs the panels `first` to `end` of a matrix.
@@ -64,6 +66,26 @@ typedef struct {
 void graft_matrix_multiply(
   const graft_matrix_product *product, int64_t first_row, int64_t end_row, int64_t first_panel,
   int64_t end_panel);
+
+/// Fills the spare rows of panels packed from the taps of a convolution [3 * channels, columns] with
+/// `channels` spare rows: with the sums of the first tap and the last one.
+void graft_matrix_add_tap_sums(
+  float *packed, int64_t channels, int64_t first_panel, int64_t end_panel);
+
+/// Numbers of scratch memory that `graft_matrix_convolve_pairs` needs.
+int64_t graft_matrix_pairs_scratch(int64_t channels, int64_t columns);
+
+/// Rows 2 * `first` to 2 * `end` of `rows`, all columns, of a convolution over one axis with 3 taps and a
+/// step of 2, with five products where three taps of two rows are six.
+///
+/// Of two rows, w0 x0 + w1 x1 + w2 x2 and w0 x2 + w1 x3 + w2 x4, both have (w0 + w2) x2 in common:
+/// the first adds w0 (x0 - x2) + w1 x1 to it, the second one w1 x3 + w2 (x4 - x2).
+///
+/// - `product`: left are the positions, each with its channels side by side; packed the taps with their
+///   sums. Factor is 1 and there is no addend; the steps of left do not count.
+void graft_matrix_convolve_pairs(
+  const graft_matrix_product *product, int64_t channels, int64_t rows, int64_t first, int64_t end,
+  float *scratch);
 
 /// result = activation((source - mean) / sqrt(variance + epsilon) * scale + bias), with the moments of
 /// each row.

@@ -102,7 +102,11 @@ extension LabeledFolder {
       name: url.path, targets: try Tensor(files.map { Int64($0.label) }), labels: labels,
       variants: changing ? try variants ?? ExampleVariants() : nil
     ) { row, generator in
-      try load(files[row].url, &generator)
+      do {
+        return try load(files[row].url, &generator)
+      } catch let error as GraftError {
+        throw error.suggesting("Replace the file, or leave out all that cannot be decoded")
+      }
     }
   }
 }

@@ -110,6 +110,14 @@ struct FeatureLayers {
     }
   }
 
+  /// Layers [batch, features].
+  func vectors(upTo most: Int) -> [String] {
+    names.filter { name in
+      guard let shape = shapes[name], shape.rank == 2 else { return false }
+      return (1...most).contains(shape[1])
+    }
+  }
+
   /// The specification with the pooling that it leaves open.
   ///
   /// - Throws: `invalidArgument` when there is no such layer.
@@ -122,11 +130,9 @@ struct FeatureLayers {
   }
 
   private var choice: String {
-    let shown = names.prefix(40)
-    guard !shown.isEmpty else { return "Choose another model: no layer of this one gives features" }
-    let rest = names.count - shown.count
-    return "Choose one of: " + shown.joined(separator: ", ")
-      + (rest > 0 ? " and \(rest) more, which graft inspect lists" : "")
+    guard !names.isEmpty else { return "Choose another model: no layer of this one gives features" }
+    return "Choose one of: " + listing(names, first: 40)
+      + (names.count > 40 ? ", which graft inspect lists" : "")
   }
 }
 

@@ -2,7 +2,8 @@ import GraftGraph
 
 extension Model {
   /// The features among which an automatic choice is made: the model's first output, and of its layers
-  /// with 4 to 16 rows and columns the means of channels, and means and maxima of 3 x 3 cells.
+  /// with 4 to 16 rows and columns the means of channels, and means and maxima of 3 x 3 cells. Of a model
+  /// without such layers, its layers that are vectors.
   ///
   /// Of many layers a dozen is taken, evenly, the last one always. Vectors of more than 8192 features
   /// are left out.
@@ -15,7 +16,12 @@ extension Model {
       if let output = outputs.first?.name, layers.hasFeatures(output) {
         candidates.append(FeatureSpecification(layer: output))
       }
-      for (name, channels) in layers.maps(sides: 4...16).thinned(to: 12) {
+      let maps = layers.maps(sides: 4...16)
+      if maps.isEmpty {
+        let vectors = layers.vectors(upTo: Self.mostFeatures).filter { $0 != outputs.first?.name }
+        candidates += vectors.thinned(to: 12).map { FeatureSpecification(layer: $0) }
+      }
+      for (name, channels) in maps.thinned(to: 12) {
         candidates.append(FeatureSpecification(layer: name, pooling: .average))
         guard channels <= Self.mostFeatures / 9 else { continue }
         candidates.append(

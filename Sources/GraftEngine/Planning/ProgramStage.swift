@@ -38,6 +38,7 @@ final class ProgramStage: @unchecked Sendable {
       node.outputs.contains { !$0.isEmpty && inferred.values[$0] == nil }
     }
     planned.nodes = planned.nodes(needed: wanted.keys)
+    planned.skipViews(keeping: wanted, types: inferred.types, registry: registry)
     var chooser = KernelChooser(
       planned, types: inferred.types, constants: constants, registry: registry,
       options: options, threads: threads, wanted: wanted.keys)
@@ -101,6 +102,26 @@ final class ProgramStage: @unchecked Sendable {
 }
 
 extension Graph {
+  /// Lets the readers of values that another value is already, shape and all, read that one, so that
+  /// kernels see what lies behind.
+  fileprivate mutating func skipViews(
+    keeping wanted: OrderedTable<Bool>, types: [String: TensorType], registry: OperatorRegistry
+  ) {
+    var sources: [String: String] = [:]
+    let captured = Set(nodes.flatMap { Set($0.reads).subtracting($0.inputs) })
+    nodes = nodes.compactMap { node in
+      var node = node
+      node.inputs = node.inputs.map { sources[$0] ?? $0 }
+      guard let viewed = registry(node)?.viewedInput, viewed < node.inputs.count,
+        let output = node.outputs.first, node.outputs.dropFirst().allSatisfy(\.isEmpty),
+        wanted[output] == nil, !captured.contains(output), !node.inputs[viewed].isEmpty,
+        types[node.inputs[viewed]] == types[output]
+      else { return node }
+      sources[output] = node.inputs[viewed]
+      return nil
+    }
+  }
+
   /// The nodes by what is known of them: all types; the inputs' only; not even those.
   fileprivate func split(knowing types: [String: TensorType], registry: OperatorRegistry) -> (
     planned: [Node], open: [(node: Node, op: any Operator)], rest: [Node]

@@ -41,13 +41,21 @@ struct CheckpointFolder {
       at: [url.path], fix: "Go on from its newest checkpoint, or choose another folder")
   }
 
+  /// Makes the folder and its parents, where that can be done.
+  func make() {
+    try? FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  }
+
   func write(_ checkpoint: TrainingCheckpoint, to file: URL) throws {
     do {
-      try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+      // A parent that is gone was moved: made again, it would hold the half of something.
+      if !FileManager.default.fileExists(atPath: url.path) {
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
+      }
     } catch {
       throw GraftError(
         .inputOutput, "the folder cannot be made", at: [url.path],
-        fix: "Check that its parent is a writable folder", cause: error)
+        fix: "Check that its parent is there and can be written", cause: error)
     }
     try checkpoint.write(to: file)
   }

@@ -17,6 +17,7 @@ struct CheckpointWriter {
   }
 
   mutating func begin() {
+    folder.make()
     folder.removeRemains()
     lastTime = .now
   }

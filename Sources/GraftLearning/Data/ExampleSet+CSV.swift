@@ -62,8 +62,9 @@ extension ExampleSet {
         let numbers = try values.enumerated().map { row, value in
           guard let number = numberOf[value] else {
             throw GraftError(
-              .badData, "'\(value)' is none of the classes: \(labels.joined(separator: ", "))",
-              at: table.place(row: row, column: targetColumn))
+              .badData, "'\(value)' is none of the classes: \(listing(labels))",
+              at: table.place(row: row, column: targetColumn),
+              fix: didYouMean(value, among: labels) ?? "Correct it, or leave the line out")
           }
           return Int64(number)
         }
@@ -85,7 +86,7 @@ extension CSVTable {
         guard value.isFinite else {
           throw GraftError(
             .badData, "the number is too large for float32",
-            at: place(row: row, column: column))
+            at: place(row: row, column: column), fix: "Scale the column, or correct the number")
         }
         values.append(value)
       }

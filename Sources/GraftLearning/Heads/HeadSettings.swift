@@ -68,7 +68,7 @@ extension HeadSettings: CustomStringConvertible {
     }
     switch self {
     case .nearestMean(let distance): return "nearest class mean, \(text(distance))"
-    case .linear(let l2, let scaling): return "least squares, l2 = \(l2), \(text(scaling))"
+    case .linear(let l2, let scaling): return "linear (least squares), l2 = \(l2), \(text(scaling))"
     case .logistic(let c, let scaling): return "logistic regression, C = \(c), \(text(scaling))"
     case .neighbors(let k, let weighting, let distance):
       let weight = weighting == .uniform ? "uniform" : "inverse distance"

@@ -52,6 +52,19 @@ package struct RunEvent: Codable, Sendable, Equatable {
   package var file: String?
   package var message: String?
   package var outcome: Outcome?
+  /// The classifier that was put on features.
+  package var head: Head?
+
+  package struct Head: Codable, Sendable, Equatable {
+    package var name: String
+    /// In cross validation, 0 to 1.
+    package var accuracy: Double
+
+    package init(name: String, accuracy: Double) {
+      self.name = name
+      self.accuracy = accuracy
+    }
+  }
 
   package init(_ event: Kind, time: Date = Date(), run: Int? = nil) {
     self.event = event

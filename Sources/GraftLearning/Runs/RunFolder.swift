@@ -92,6 +92,6 @@ package struct RunFolder: Sendable, Equatable {
       fix: didYouMean(name, among: names)
         ?? (names.isEmpty
           ? "Begin one with 'graft train --run'"
-          : "Choose one of: \(names.prefix(8).joined(separator: ", "))"))
+          : "Choose one of: \(listing(names))"))
   }
 }

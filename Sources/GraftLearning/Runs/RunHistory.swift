@@ -42,6 +42,10 @@ package struct RunHistory: Codable, Sendable, Equatable {
     package var ended: Date?
     /// Nil while it goes on, and when it was killed.
     package var outcome: RunEvent.Outcome?
+    /// The classifier that was put on features; nil when parameters were trained.
+    package var head: RunEvent.Head?
+    /// How the model did on the validation data in the end.
+    package var validation: RunScores?
   }
 
   package var epochs: [Epoch] = []
@@ -77,6 +81,8 @@ package struct RunHistory: Codable, Sendable, Equatable {
       guard let last = runs.indices.last else { return }
       runs[last].ended = event.time
       runs[last].outcome = event.outcome
+      runs[last].head = event.head
+      runs[last].validation = event.validation
     case .batch, .checkpoint, .file, .warning: break
     }
   }

@@ -16,12 +16,15 @@ package final class RunLock {
   private let descriptor: Int32
   private let path: String
   private let folder: RunFolder
+  /// What the folder's name stood for at the beginning.
+  private let identity: FileIdentity?
 
   /// - Throws: `inputOutput` when another process writes the run, or the lock cannot be made.
   package init(_ folder: RunFolder) throws {
     self.folder = folder
     path = folder.lock.path
     descriptor = try Self.acquire(path, folder)
+    identity = FileIdentity(path: folder.path)
     let holder = Holder(
       processIdentifier: getpid(), host: ProcessInfo.processInfo.hostName, since: Date())
     let text = (try? RunFile.encoder(pretty: true).encode(holder)) ?? Data()
@@ -30,12 +33,16 @@ package final class RunLock {
   }
 
   deinit {
+    defer { close(descriptor) }
+    guard isInPlace else { return }
     unlink(path)
     // Of a run that never began nothing is left: folders that hold something stay.
     rmdir(folder.checkpoints.path)
     rmdir(folder.path)
-    close(descriptor)
   }
+
+  /// Whether the folder is still where it was.
+  var isInPlace: Bool { FileIdentity(path: folder.path) == identity }
 
   private static func acquire(_ path: String, _ folder: RunFolder) throws -> Int32 {
     // Somebody who looks whether the run is being written holds the lock for a moment.
@@ -48,7 +55,7 @@ package final class RunLock {
       }
       if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
         // The file may have been removed by its last holder after it was opened here.
-        if isInPlace(descriptor, path) { return descriptor }
+        if FileIdentity(descriptor) == FileIdentity(path: path) { return descriptor }
       } else if errno != EWOULDBLOCK, errno != EINTR {
         // Some network file systems have no locks.
         return descriptor
@@ -66,13 +73,6 @@ package final class RunLock {
         + "name")
   }
 
-  private static func isInPlace(_ descriptor: Int32, _ path: String) -> Bool {
-    var opened = stat()
-    var named = stat()
-    return fstat(descriptor, &opened) == 0 && stat(path, &named) == 0
-      && opened.st_ino == named.st_ino && opened.st_dev == named.st_dev
-  }
-
   /// Who writes the run at this moment; nil when nobody does, also when the file was left behind.
   package static func holder(of folder: RunFolder) -> Holder? {
     let descriptor = open(folder.lock.path, O_RDONLY | O_CLOEXEC)
@@ -81,5 +81,29 @@ package final class RunLock {
     guard flock(descriptor, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK else { return nil }
     return (try? RunFile.read(Holder.self, from: folder.lock, fix: ""))
       ?? Holder(processIdentifier: 0, host: "", since: .distantPast)
+  }
+}
+
+/// Which file or folder something is, whatever its name.
+private struct FileIdentity: Equatable {
+  private let device: dev_t
+  private let number: ino_t
+
+  /// Nil when there is none of that name.
+  init?(path: String) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    self.init(status)
+  }
+
+  init?(_ descriptor: Int32) {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { return nil }
+    self.init(status)
+  }
+
+  private init(_ status: stat) {
+    device = status.st_dev
+    number = status.st_ino
   }
 }

@@ -52,7 +52,16 @@ package final class RunRecorder {
   }
 
   /// Takes in an event: a line of the log, and at the ends of epochs and of the run history and curves.
-  package func record(_ event: RunEvent) {
+  ///
+  /// - Throws: `inputOutput` when the folder was moved or removed: the rest of the run would be in another
+  ///   place than its beginning.
+  package func record(_ event: RunEvent) throws {
+    guard lock.isInPlace else {
+      throw GraftError(
+        .inputOutput, "the folder of the run was moved or removed while it trains",
+        at: [folder.path],
+        fix: "Go on with '--resume' and its new name as '--run'")
+    }
     var event = event
     event.run = run
     write(folder.log) { try log.append(event) }
@@ -71,6 +80,18 @@ package final class RunRecorder {
     event.message = message
     try? log.append(event)
     report(event)
+  }
+
+  /// Removes the files of a run that has finished no epoch and has no checkpoint; of what else lies in the
+  /// folder nothing is touched.
+  package func forgetUnlessLearned() {
+    let manager = FileManager.default
+    guard lock.isInPlace, history.epochs.isEmpty,
+      (try? manager.contentsOfDirectory(atPath: folder.checkpoints.path))?.isEmpty ?? true
+    else { return }
+    for file in [folder.configuration, folder.history, folder.log, folder.curves] {
+      try? manager.removeItem(at: file)
+    }
   }
 
   private func writeHistory() {

@@ -53,7 +53,7 @@ public struct ParameterSelection: Sendable {
     guard !chosen.isEmpty else {
       throw GraftError(
         .invalidArgument, "no parameter is chosen for training",
-        fix: "Choose at least one of: \(candidates.prefix(8).joined(separator: ", "))")
+        fix: "Choose at least one of: \(listing(candidates))")
     }
     return graph.initializers.keys.filter(chosen.contains)
   }

@@ -56,10 +56,7 @@ public struct TrainingRun: AsyncSequence {
     }
     try options.check()
     try session.check(targetsOf: data + validation)
-    order = BatchOrder(
-      exampleCounts: data.map(\.count), batchSize: options.batchSize,
-      shuffleSeed: options.shuffleSeed, lastBatch: options.lastBatch,
-      balancedClasses: options.balancesClasses ? try data.map { try $0.classNumbers } : nil)
+    order = try options.order(of: data)
     guard !order.batches(epoch: 0).isEmpty else {
       throw GraftError(
         .badData,
@@ -239,6 +236,29 @@ public struct TrainingRun: AsyncSequence {
     }
 
     var batchCount: Int { batches.count }
+  }
+}
+
+extension FitOptions {
+  /// - Throws: `badData` when classes are to be balanced and the targets are no class numbers.
+  fileprivate func order(of data: [ExampleSet]) throws -> BatchOrder {
+    BatchOrder(
+      exampleCounts: data.map(\.count), batchSize: batchSize, shuffleSeed: shuffleSeed,
+      lastBatch: lastBatch,
+      balancedClasses: balancesClasses ? try data.map { try $0.classNumbers } : nil)
+  }
+
+  /// The updates of a whole run; nil when it has no fixed end.
+  ///
+  /// - Parameter accumulation: batches for each update.
+  /// - Throws: `badData` when classes are to be balanced and the targets are no class numbers.
+  package func updateCount(of data: [ExampleSet], accumulation: Int) throws -> Int? {
+    if let updates { return updates }
+    guard let epochs else { return nil }
+    let batches = try order(of: data).batches(epoch: 0).count.multipliedReportingOverflow(
+      by: epochs)
+    guard !batches.overflow else { return nil }
+    return (batches.partialValue + accumulation - 1) / max(1, accumulation)
   }
 }
 

@@ -67,11 +67,9 @@ extension TrainingSession {
           at: [set.name], fix: "Correct that example, or leave it out")
       }
     }
-    let rows = batch.rows.prefix(8).map(String.init).joined(separator: ", ")
     return GraftError(
       .badData,
-      "\(what) at step \(updateCount + 1), on the rows \(rows)"
-        + (batch.rows.count > 8 ? " and \(batch.rows.count - 8) more" : ""),
+      "\(what) at step \(updateCount + 1), on the rows \(listing(batch.rows.map(String.init)))",
       at: [set.name], fix: "Lower the learning rate, or check these examples")
   }
 }

@@ -119,7 +119,8 @@ public final class TrainingSession {
       throw GraftError(.internalFault, "the training graph gave no loss")
     }
     guard loss.isFinite else {
-      throw notFinite("the loss is \(loss)", batch, of: data[batch.set])
+      throw notFinite(
+        loss.isNaN ? "the loss is no number" : "the loss is infinite", batch, of: data[batch.set])
     }
     for statistic in graph.statistics where results[statistic.update]?.isFinite == false {
       throw notFinite("'\(statistic.parameter)' is not finite", batch, of: data[batch.set])

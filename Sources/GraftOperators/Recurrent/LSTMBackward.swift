@@ -120,6 +120,7 @@ struct LSTMBackward<T: FloatingElement> {
     if let peepholes {
       for i in 0..<hidden { dc[i] += dOutput[i] * peepholes[hidden &+ i] }
     }
+    layer.clipCellGradient(dc, cells, hidden)
     for i in 0..<hidden {
       dInput[i] = dc[i] * candidate[i]
       dForget[i] = dc[i] * previous[i]

@@ -151,6 +151,7 @@ struct LSTMForward<T: FloatingElement> {
     functions[direction][0].apply(forget, hidden)
     functions[direction][1].apply(candidate, hidden)
     for i in 0..<hidden { c[i] = forget[i] * c[i] + input[i] * candidate[i] }
+    layer.clipCells(c, hidden)
     if let peepholes {
       for i in 0..<hidden { output[i] += peepholes[hidden &+ i] * c[i] }
     }

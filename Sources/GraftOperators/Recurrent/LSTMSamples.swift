@@ -42,6 +42,10 @@ let lstmSamples: [OperatorSample] = {
       "clip", attributes: with(["clip": .float(0.7)]),
       inputs: [x, w(), r(), b(), nil, state(seed: 4), state(seed: 5), p()], outputCount: 3),
     OperatorSample(
+      "cells kept within a bound", attributes: with(["graft_cell_clip": .float(0.2)]),
+      inputs: [x, w(), r(), b(), nil, state(seed: 4), state(seed: 5), p()], outputCount: 3,
+      skipsOracle: true),
+    OperatorSample(
       "other activations",
       attributes: with([
         "activations": .strings(["HardSigmoid", "LeakyRelu", "Softsign"].map { Array($0.utf8) }),

@@ -8,7 +8,8 @@ import GraftTensor
 /// gates * hidden, hidden], B [directions, 2 * gates * hidden], sequence_lens [batch], initial_h
 /// [directions, batch, hidden]. Outputs: Y [steps, directions, batch, hidden], Y_h like initial_h.
 /// With `layout` 1 the batch is the first axis of X, Y and the states. Attributes: `hidden_size` (that
-/// of R), `direction` (forward), `layout` (0), `clip` (none). Source: ONNX LSTM-14, GRU-14, RNN-14.
+/// of R), `direction` (forward), `layout` (0), `clip` (none). Source: ONNX LSTM-14, GRU-14, RNN-14. An
+/// LSTM's `graft_cell_clip` bounds its cells' states, as Core ML does.
 struct RecurrentLayer {
   let gates: Int
   let steps: Int
@@ -23,6 +24,8 @@ struct RecurrentLayer {
   let lengths: [Int]
   /// Bound of the activations' arguments.
   let clip: Float?
+  /// Bound of the cells' states.
+  let cellClip: Float?
 
   var directions: Int { isReverse.count }
   /// Gate values of one step of one sequence in one direction.
@@ -38,6 +41,7 @@ struct RecurrentLayer {
     isBatchFirst = try Self.isBatchFirst(node)
     isReverse = try Self.directions(node)
     clip = node.has("clip") ? try node.float("clip") : nil
+    cellClip = node.has("graft_cell_clip") ? try node.float("graft_cell_clip") : nil
     guard let x = shapes.first ?? nil, shapes.count > 2, let w = shapes[1], let r = shapes[2] else {
       throw GraftError(.damaged, "input X, W or R is missing")
     }
@@ -133,8 +137,18 @@ struct RecurrentLayer {
 
   /// Keeps numbers within the clip.
   func clip<T: FloatingElement>(_ x: UnsafeMutablePointer<T>, _ count: Int) {
-    guard let clip else { return }
-    let bound = T(clip)
+    Self.clip(x, count, clip)
+  }
+
+  func clipCells<T: FloatingElement>(_ c: UnsafeMutablePointer<T>, _ count: Int) {
+    Self.clip(c, count, cellClip)
+  }
+
+  private static func clip<T: FloatingElement>(
+    _ x: UnsafeMutablePointer<T>, _ count: Int, _ limit: Float?
+  ) {
+    guard let limit else { return }
+    let bound = T(limit)
     for i in 0..<count { x[i] = x[i] > bound ? bound : x[i] < -bound ? -bound : x[i] }
   }
 
@@ -144,8 +158,21 @@ struct RecurrentLayer {
   func clipGradient<T: FloatingElement>(
     _ gradient: UnsafeMutablePointer<T>, _ x: UnsafePointer<T>, _ count: Int
   ) {
-    guard let clip else { return }
-    let bound = T(clip)
+    Self.clipGradient(gradient, x, count, clip)
+  }
+
+  /// The same for the states of cells.
+  func clipCellGradient<T: FloatingElement>(
+    _ gradient: UnsafeMutablePointer<T>, _ c: UnsafePointer<T>, _ count: Int
+  ) {
+    Self.clipGradient(gradient, c, count, cellClip)
+  }
+
+  private static func clipGradient<T: FloatingElement>(
+    _ gradient: UnsafeMutablePointer<T>, _ x: UnsafePointer<T>, _ count: Int, _ limit: Float?
+  ) {
+    guard let limit else { return }
+    let bound = T(limit)
     for i in 0..<count { gradient[i] = x[i].magnitude < bound ? gradient[i] : 0 }
   }
 
