@@ -80,12 +80,7 @@ extension ProgramOperators {
         attributes["num_outputs"] = .int(operation.outputs.count)
       }
       let parts = context.graph.add("Split", inputs, attributes, outputs: operation.outputs)
-      for (name, part) in zip(operation.outputs, parts) {
-        let type = context.graph.elementType(inputs[0]) ?? .float32
-        context.graph.declare(
-          part, KnownType(elementType: type, rank: context.graph.rank(inputs[0])))
-        context.bind(name, part)
-      }
+      for (name, part) in zip(operation.outputs, parts) { context.bind(name, part) }
     },
     "tile": { context, operation in
       let x = try context.value(operation, "x")
