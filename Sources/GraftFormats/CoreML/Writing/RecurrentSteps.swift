@@ -53,10 +53,12 @@ struct RecurrentSteps {
     let zeros = CoreMLDraft.Argument.value(
       try lowering.constant(Tensor(zeros: [width]), named: bias + "/none"))
     var outputs = rows
-    var (state, cell) = (argument("initial_h"), argument("initial_c"))
+    var state = start("initial_h", lowering)
+    var cell = start("initial_c", lowering)
     for step in isBackwards ? Array(rows.indices.reversed()) : Array(rows.indices) {
       let row = lowering.reshaped(rows[step], [batch, width])
-      (state, cell) = self.step(row, state, cell, zeros, &lowering)
+      let next = self.step(row, state, cell, zeros, &lowering)
+      (state, cell) = (next.0, next.1)
       guard case .value(let name) = state else { continue }
       outputs[step] = lowering.reshaped(name, [1, batch, hidden])
     }
@@ -71,15 +73,25 @@ struct RecurrentSteps {
     return [joined, last, memory]
   }
 
+  /// The state at the start; nil for zeros.
+  private func start(_ name: String, _ lowering: CoreMLLowering) -> CoreMLDraft.Argument? {
+    guard case .value(let value)? = arguments[name] else { return nil }
+    let numbers = try? lowering.draft.constants[value]?.values(as: Float.self)
+    return numbers?.allSatisfy { $0 == 0 } == true ? nil : .value(value)
+  }
+
   private func step(
-    _ row: String, _ state: CoreMLDraft.Argument, _ cell: CoreMLDraft.Argument,
+    _ row: String, _ state: CoreMLDraft.Argument?, _ cell: CoreMLDraft.Argument?,
     _ zeros: CoreMLDraft.Argument, _ lowering: inout CoreMLLowering
   ) -> (CoreMLDraft.Argument, CoreMLDraft.Argument) {
     let wide = TensorType(.float32, [batch, 4 * hidden])
     let type = TensorType(.float32, [batch, hidden])
-    let recurrence = lowering.emit(
-      "linear", [("x", state), ("weight", argument("weight_hh")), ("bias", zeros)], as: wide)
-    let sum = lowering.emit("add", [("x", .value(row)), ("y", .value(recurrence))], as: wide)
+    var sum = row
+    if let state {
+      let recurrence = lowering.emit(
+        "linear", [("x", state), ("weight", argument("weight_hh")), ("bias", zeros)], as: wide)
+      sum = lowering.emit("add", [("x", .value(row)), ("y", .value(recurrence))], as: wide)
+    }
     let gates = lowering.emit(
       "split",
       [
@@ -95,7 +107,8 @@ struct RecurrentSteps {
     let forget = apply("sigmoid", .value(gates[1]))
     let output = apply("sigmoid", .value(gates[2]))
     let candidate = apply("tanh", .value(gates[3]))
-    let memory = apply("add", apply("mul", forget, cell), apply("mul", input, candidate))
+    var memory = apply("mul", input, candidate)
+    if let cell { memory = apply("add", apply("mul", forget, cell), memory) }
     return (apply("mul", output, apply("tanh", memory)), memory)
   }
 }
