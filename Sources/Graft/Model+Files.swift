@@ -25,18 +25,25 @@ extension Model {
       : try ONNXReader.read(path: url.path)
   }
 
-  /// Writes the model as ONNX or TensorFlow Lite, as the name's ending says, replacing a file that is
-  /// there only when all has been written.
+  /// Writes the model as ONNX, TensorFlow Lite or Core ML, as the name's ending says, replacing a file
+  /// that is there only when all has been written.
   ///
   /// A TensorFlow Lite file is for inference: batch normalizations are folded into the layers before
   /// them, and quantized operators compute in floats. Labels, descriptions and normalization go into
   /// its metadata. Open sizes stand as 1 and can be resized by whoever runs the file.
   ///
+  /// A Core ML file, `.mlmodel` for a neural network or `.mlpackage` for an ML program, has image inputs
+  /// for pictures that the model takes as bytes or notes a normalization for, and is a classifier when
+  /// the model has labels. What the model says about its update goes into `.mlmodel` only. The first
+  /// open size stands as 1 and others must be given; networks of pictures and vectors take every batch.
+  ///
   /// - Parameters:
   ///   - opset: the version of ONNX's operators; by default that of the file the model was read
   ///     from, or 17.
-  ///   - weights: how a TensorFlow Lite file stores weights of more than 1024 elements.
-  ///   - sizes: sizes of open dimensions, by their names, to be fixed in a TensorFlow Lite file.
+  ///   - weights: how a TensorFlow Lite or Core ML file stores weights of more than 1024 elements;
+  ///     Core ML's as `float32` or `float16`.
+  ///   - sizes: sizes of open dimensions, by their names, to be fixed in a TensorFlow Lite or Core ML
+  ///     file.
   /// - Throws: `unsupported` when the model needs a later opset or has operators without a form in
   ///   the format, all of which are named; `invalidArgument` when the name has another ending;
   ///   `inputOutput`.
@@ -48,10 +55,13 @@ extension Model {
     case "tflite":
       let prepared = try locating(url.path) { try TFLitePreparation(self, sizes: sizes) }
       try TFLiteWriter.write(prepared.model, prepared.shapes, weights: weights, to: url.path)
+    case "mlmodel": try writeCoreMLNetwork(to: url.path, weights: weights, sizes: sizes)
+    case "mlpackage": try writeCoreMLProgram(to: url.path, weights: weights, sizes: sizes)
     default:
+      let endings = ".onnx, .tflite, .mlmodel or .mlpackage"
       throw GraftError(
-        .invalidArgument, "models are written as .onnx or .tflite, not as '.\(url.pathExtension)'",
-        at: [url.path], fix: "Choose a name that ends in .onnx or .tflite")
+        .invalidArgument, "models are written as \(endings), not as '.\(url.pathExtension)'",
+        at: [url.path], fix: "Choose a name that ends in \(endings)")
     }
   }
 }

@@ -18,14 +18,16 @@ struct TFLitePreparation {
     ].contains($0.name)
   }
 
-  /// - Parameter sizes: of open dimensions, by their names.
+  /// - Parameters:
+  ///   - sizes: of open dimensions, by their names.
+  ///   - passes: the names of those to leave out.
   /// - Throws: `invalidArgument` for a size of a dimension that is not there, `unsupported` when
   ///   inputs have no shapes, and what is wrong with the graph's types.
-  init(_ model: Model, sizes: [String: Int]) throws {
+  init(_ model: Model, sizes: [String: Int], without passes: Set<String> = []) throws {
     self.model = model
     try self.model.graph.fix(sizes)
     let kept = Set(model.outputs.map(\.name))
-    for pass in Self.passes {
+    for pass in Self.passes where !passes.contains(pass.name) {
       try pass.apply(to: &self.model.graph, keeping: kept, registry: .standard)
     }
     let graph = self.model.graph.pruned(to: self.model.graph.outputs)
@@ -87,7 +89,7 @@ extension Graph {
       guard case .tensor(let type, let shape?) = input.type else {
         throw GraftError(
           .unsupported, "the input is \(input.type)", at: ["input '\(input.name)'"],
-          fix: "TensorFlow Lite takes tensors whose rank is known")
+          fix: "The format takes tensors whose rank is known")
       }
       types[input.name] = TensorType(
         type,

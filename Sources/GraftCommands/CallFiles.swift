@@ -8,10 +8,21 @@ struct CallFiles {
   enum Contents: String {
     case model = "onnx"
     case liteModel = "tflite"
+    case coreMLModel = "mlmodel"
+    /// A folder.
+    case coreMLPackage = "mlpackage"
     case tensors = "safetensors"
     case recording = "wav"
     /// Lines that are written while the work goes on, to a file or anything else.
     case lines = ""
+
+    /// A model in the format that a name's ending stands for; ONNX where it stands for none.
+    static func model(named path: String) -> Contents {
+      let formats: [Contents] = [.liteModel, .coreMLModel, .coreMLPackage]
+      let name = path.hasSuffix("/") ? String(path.dropLast()) : path
+      let ending = URL(fileURLWithPath: name).pathExtension.lowercased()
+      return formats.first { $0.rawValue == ending } ?? .model
+    }
   }
 
   private var inputs: [FileIdentity: String] = [:]
@@ -46,7 +57,8 @@ struct CallFiles {
         "\(path): '\(option)' writes .\(suffix), not '.\(url.pathExtension)'",
         fix: "Choose a name that ends in .\(suffix)")
     }
-    let target = contents == .lines ? path : try replaceableFile(at: path)
+    let target =
+      [.lines, .coreMLPackage].contains(contents) ? path : try replaceableFile(at: path)
     let folder = URL(fileURLWithPath: target).deletingLastPathComponent().path
     guard FileManager.default.isWritableFile(atPath: folder) else {
       throw GraftError(

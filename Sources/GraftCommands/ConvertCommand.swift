@@ -5,17 +5,22 @@ import Graft
 enum ConvertCommand: Command {
   static let specification = CommandSpecification(
     name: "convert",
-    summary: "Write a model in another format: ONNX or TensorFlow Lite",
+    summary: "Write a model in another format: ONNX, TensorFlow Lite or Core ML",
     positionals: "MODEL OUT", positionalCount: 2...2,
     options: [
       .value(
         "--weights", "KIND",
-        "how a .tflite file stores large weights: float32, float16 or int8", standard: "float32"),
-      .repeated("--size", "NAME=N", "the size of an open dimension, fixed in a .tflite file"),
+        "how large weights are stored: float32, float16 or, in a .tflite file, int8",
+        standard: "float32"),
+      .repeated(
+        "--size", "NAME=N", "the size of an open dimension, fixed in a .tflite or Core ML file"),
       .value("--opset", "N", "the version of ONNX's operators in an .onnx file"),
     ],
     example: "graft convert mobilenet_v2.onnx mobilenet_v2.tflite --weights int8",
-    notes: "The ending of OUT, .onnx or .tflite, says which format is written.")
+    notes: """
+      The ending of OUT says which format is written: .onnx, .tflite, .mlmodel (Core ML, a neural
+      network) or .mlpackage (Core ML, an ML program).
+      """)
 
   static func run(_ arguments: Arguments, _ console: Console) async throws {
     let (path, out) = (arguments.positionals[0], arguments.positionals[1])
@@ -24,8 +29,7 @@ enum ConvertCommand: Command {
     let sizes = try sizes(arguments.all("--size"))
     var files = CallFiles()
     try files.read(path, "the model")
-    try files.write(
-      out, "OUT", out.lowercased().hasSuffix(".tflite") ? .liteModel : .model)
+    try files.write(out, "OUT", .model(named: out))
     let model = try ModelArgument(path).open()
     try model.write(
       to: URL(fileURLWithPath: out), opset: opset,

@@ -38,7 +38,7 @@ enum TrainCommand: Command {
   private static let outputOptions: [OptionSpecification] = [
     .value("--log", "FILE", "one JSON line per batch: step and epoch from 1, loss, learning rate"),
     .value("--parameters-out", "FILE", "file for the parameters that changed, .safetensors"),
-    .value("--export", "FILE", "the trained model, .onnx"),
+    .value("--export", "FILE", "the trained model: .onnx, .tflite, .mlmodel or .mlpackage"),
     .value("--opset", "N", "opset of the exported model"),
     .flag("--json", "print every event as one JSON object on a line"),
   ]

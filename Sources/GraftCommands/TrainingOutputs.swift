@@ -23,7 +23,7 @@ struct TrainingOutputs {
     for path in data where isExamples || !DataArguments.isFolder(path) {
       try files.read(path, isExamples ? "'--examples'" : "'--data'")
     }
-    if let model { try files.write(model, "--export", .model) }
+    if let model { try files.write(model, "--export", .model(named: model)) }
     if let parameters { try files.write(parameters, "--parameters-out", .tensors) }
     if let log { try files.write(log, "--log", .lines) }
   }

@@ -25,9 +25,11 @@ package enum Oracle: String, Sendable, CaseIterable {
     try Self.run("run_models.py", with: python, folder)
   }
 
-  fileprivate static func run(_ script: String, with python: URL, _ folder: URL) throws {
+  fileprivate static func run(
+    _ script: String, with python: URL, _ folder: URL, _ more: [String] = []
+  ) throws {
     let script = SharedData.project.appending(path: "scripts/oracle/\(script)")
-    let ending = try ChildProcess(python.path, ["-B", script.path, folder.path]).run()
+    let ending = try ChildProcess(python.path, ["-B", script.path, folder.path] + more).run()
     guard ending.status == 0 else {
       throw OracleFailure(text: ending.messages.joined(separator: "\n"))
     }
@@ -55,6 +57,22 @@ package enum LiteRTOracle {
   /// them afterwards, or the reason why there are none.
   package static func run(_ folder: URL) throws {
     try Oracle.run("run_litert.py", with: python, folder)
+  }
+}
+
+/// coremltools in a pinned Python environment, made by scripts/setup, with the evaluation of the shared
+/// tools.
+package enum CoreMLOracle {
+  package static let reason = Oracle.reason
+
+  package static var isPresent: Bool { FileManager.default.isExecutableFile(atPath: python.path) }
+
+  private static var python: URL { SharedData.cache.appending(path: "oracle/coreml/bin/python") }
+
+  /// Evaluates every folder of `folder` that holds `model.mlmodel` or `model.mlpackage` and its inputs;
+  /// the outputs lie beside them afterwards, or the reason why there are none.
+  package static func run(_ folder: URL) throws {
+    try Oracle.run("run_coreml.py", with: python, folder, [SharedData.path("tools")])
   }
 }
 

@@ -215,11 +215,16 @@ struct RecurrentWeights {
     _ context: inout NetworkContext, _ name: String, _ steps: [Int], _ size: Int
   ) throws -> String {
     let blob = try context.blob(name)
-    guard let batch = context.batch else {
+    let batch: String
+    if blob.form == .exact, try context.rank(blob) == 5 {
+      batch = context.graph.sizes(blob.value, from: 1, to: 2)
+    } else if let known = context.batch {
+      batch = known.size
+    } else {
       throw GraftError(.unsupported, "the size of the batch is unknown: the network has no input")
     }
     let shape = context.graph.add(
-      "Concat", [try context.graph.ints(steps), batch.size, try context.graph.ints([size])],
+      "Concat", [try context.graph.ints(steps), batch, try context.graph.ints([size])],
       ["axis": .int(0)])
     return context.graph.add("Reshape", [blob.value, shape])
   }

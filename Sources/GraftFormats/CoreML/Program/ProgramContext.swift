@@ -9,6 +9,8 @@ struct ProgramOperation {
   private let arguments: [String: [CoreMLMessage]]
   let attributes: [String: CoreMLMessage]
   let outputs: [String]
+  /// How many axes the file says that outputs have; outputs of none are left out.
+  let ranks: [String: Int]
   let hasBlocks: Bool
 
   init(_ message: CoreMLMessage) throws {
@@ -16,7 +18,12 @@ struct ProgramOperation {
     arguments = Dictionary(
       try message.entries(2).map { ($0.key, try $0.value.messages(1)) }
     ) { $1 }
-    outputs = try message.messages(3).map { try $0.string(1) }
+    let results = try message.messages(3)
+    outputs = try results.map { try $0.string(1) }
+    ranks = Dictionary(
+      try results.map { (try $0.string(1), try $0.message(2).message(1).int(2)) }
+        .filter { $0.1 > 0 }
+    ) { $1 }
     hasBlocks = message.has(4)
     attributes = Dictionary(try message.entries(5).map { ($0.key, $0.value) }) { $1 }
   }
@@ -65,6 +72,15 @@ struct ProgramContext {
       throw GraftError(.damaged, "output \(index) is missing")
     }
     bind(operation.outputs[index], value)
+  }
+
+  /// Notes the ranks that the file says an operation's outputs have, where they are not known.
+  mutating func noteRanks(_ operation: ProgramOperation) {
+    for (name, rank) in operation.ranks {
+      guard let value = values[name], graph.rank(value) == nil else { continue }
+      let type = KnownType(elementType: graph.elementType(value), rank: rank)
+      graph.declare(value, type)
+    }
   }
 
   /// The value of a name in the graph; constants become initializers where something reads them.
@@ -178,6 +194,7 @@ struct ProgramContext {
     }
     do {
       try rule(&self, operation)
+      noteRanks(operation)
     } catch let error as GraftError where error.code == .unsupported {
       try keep(operation, because: error.what)
     }
