@@ -113,7 +113,10 @@ struct CoreMLGoldenTests {
   }
 
   @Test
-  func `a published program agrees with its values and with the same model in ONNX`() throws {
+  func
+    `a published program agrees with its values, and with the same model in ONNX and TensorFlow Lite`()
+    throws
+  {
     let paths = try ModelLibrary.pull("pitch")
     let package = try #require(
       paths.compactMap { path in
@@ -125,12 +128,26 @@ struct CoreMLGoldenTests {
       path: SharedData.path("coreml/wheel_goldens/basic_pitch_nmp/golden.safetensors")
     ).tensors
     let input = try #require(model.inputs.first?.name)
+    func other(_ ending: String) throws -> (model: Model, session: InferenceSession) {
+      let path = try #require(paths.first { $0.hasSuffix(ending) })
+      let model = try Model(contentsOf: URL(fileURLWithPath: path))
+      return (model, try InferenceSession(model))
+    }
+    let (onnx, lite) = (try other(".onnx"), try other(".tflite"))
     for set in ["random", "speech"] {
-      let outputs = try session.run([input: try #require(golden["\(set).input"])])
-      for name in ["Identity", "Identity_1", "Identity_2"] {
+      let given = try #require(golden["\(set).input"])
+      let outputs = try session.run([input: given])
+      let inONNX = try onnx.session.run([try #require(onnx.model.inputs.first?.name): given])
+      let inLite = try lite.session.run([try #require(lite.model.inputs.first?.name): given])
+      for (number, name) in ["Identity", "Identity_1", "Identity_2"].enumerated() {
         let expected = try #require(golden["\(set).mlpackage.\(name)"])
-        expectClose(
-          outputs[name], expected, Tolerance(absolute: 5e-4, relative: 0), "\(set), \(name)")
+        let others = [
+          inONNX["StatefulPartitionedCall:\(number)"], inLite[lite.model.outputs[2 - number].name],
+        ]
+        for output in [outputs[name]] + others {
+          expectClose(
+            output, expected, Tolerance(absolute: 5e-4, relative: 0), "\(set), \(name)")
+        }
       }
     }
   }

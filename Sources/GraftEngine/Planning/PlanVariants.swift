@@ -54,7 +54,7 @@ final class PlanVariants: Sendable {
   }
 
   /// Bytes of the memory of programs that run side by side.
-  private static let largestMemorySideBySide = 128 << 20
+  private static let largestMemorySideBySide = 512 << 20
 
   func variant(replacing names: [String]) throws -> PlanVariant {
     try variants.withLock { variants in
