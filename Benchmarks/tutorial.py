@@ -7,6 +7,7 @@ computes the features below the last layer once for each recording that is drawn
 import json
 from dataclasses import replace
 from pathlib import Path
+from shutil import copytree
 from tempfile import TemporaryDirectory
 
 from environment import FOLDER, GRAFT, PEERS, full_size, made, training_python
@@ -44,13 +45,18 @@ def train(threads: int, *options: str | Path, examples: Path | None = None,
             Block.of(times, done.peak_mb, losses=losses))
 
 
-def train_with_features(threads: int) -> Block:
-    """One training with the other speakers' features already on disk, as an earlier one left them."""
+def keep_features(threads: int, folder: Path) -> None:
+    """Leaves the other speakers' features in the folder, as an earlier training does."""
+    path = recordings()
+    train(threads, FEATURE_OPTION, folder,
+          examples=path.with_name(path.stem + "-others.safetensors"),
+          steps=OTHER_COUNT // BATCH_SIZE)
+
+
+def train_with_features(threads: int, kept: Path) -> Block:
+    """One training with the other speakers' features already on disk."""
     with TemporaryDirectory(dir=FOLDER) as folder:
-        path = recordings()
-        others = path.with_name(path.stem + "-others.safetensors")
-        train(threads, FEATURE_OPTION, folder, examples=others,
-              steps=OTHER_COUNT // BATCH_SIZE)
+        copytree(kept, folder, dirs_exist_ok=True)
         return train(threads, FEATURE_OPTION, folder)[0]
 
 
@@ -78,21 +84,24 @@ def rows(effort: Effort, threads: list[int]) -> list[Row]:
 
 
 def _rows(effort: Effort, threads: int) -> tuple[Row, Row, Row]:
-    """One series of alternating blocks gives the whole training and the single step."""
+    """One series of alternating blocks gives both trainings and the single step."""
+    cold = Row("training, cold", threads, PEER)
+    kept = Row("training, others' features on disk", threads, PEER)
     fresh: list[Block] = []
 
-    def graft() -> Block:
-        training, step = train(threads)
-        fresh.append(step)
-        return training
+    with TemporaryDirectory(dir=FOLDER) as folder:
+        def graft() -> Block:
+            training, step = train(threads)
+            fresh.append(step)
+            if kept.graft_failure is None:
+                kept.graft_failure = attempt(
+                    lambda: train_with_features(threads, Path(folder)), kept.graft_blocks)
+            return training
 
-    cold = Row("training, cold", threads, PEER)
-    alternate(cold, effort.whole_rounds, graft, lambda: peer_steps(threads, max(3, effort.runs)))
+        keep_features(threads, Path(folder))
+        alternate(cold, effort.whole_rounds, graft,
+                  lambda: peer_steps(threads, max(3, effort.runs)))
     step = replace(cold, name="one step, nothing kept", graft_blocks=fresh)
-    cold.peer_blocks = [whole(block) for block in step.peer_blocks]
-    kept = replace(cold, name="training, others' features on disk", graft_blocks=[])
-    for _ in range(effort.whole_rounds):
-        kept.graft_failure = attempt(lambda: train_with_features(threads), kept.graft_blocks)
-        if kept.graft_failure:
-            break
+    cold.peer_blocks = kept.peer_blocks = [whole(block) for block in step.peer_blocks]
+    kept.peer_failure = cold.peer_failure
     return cold, kept, step

@@ -1,3 +1,5 @@
+import GraftTensor
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Darwin)
@@ -20,13 +22,13 @@ package final class ScratchMemory {
   /// - Parameter largestKept: the most bytes that are kept.
   package init(largestKept: Int = .max) { self.largestKept = largestKept }
 
-  deinit { free(block) }
+  deinit { MemoryBlock.free(block, byteCount) }
 
   /// Memory that holds anything, aligned to 64 bytes; nil when there is not enough.
   package func take(_ byteCount: Int) -> UnsafeMutableRawPointer? {
-    let size = Self.rounded(byteCount)
+    let size = MemoryBlock.rounded(byteCount)
     let end = used + size
-    guard let memory = end <= self.byteCount ? block.map({ $0 + used }) : Self.allocate(size)
+    guard let memory = end <= self.byteCount ? block.map({ $0 + used }) : MemoryBlock.allocate(size)
     else { return nil }
     used = end
     peak = max(peak, used)
@@ -35,23 +37,16 @@ package final class ScratchMemory {
 
   /// Gives back what was taken last.
   package func giveBack(_ memory: UnsafeMutableRawPointer, _ byteCount: Int) {
-    used -= Self.rounded(byteCount)
+    used -= MemoryBlock.rounded(byteCount)
     let isInBlock = block.map { memory >= $0 && memory < $0 + self.byteCount } ?? false
-    if !isInBlock { free(memory) }
+    if !isInBlock { MemoryBlock.free(memory, MemoryBlock.rounded(byteCount)) }
     guard used == 0 else { return }
     if peak > self.byteCount, peak <= largestKept {
-      free(block)
-      block = Self.allocate(peak)
+      MemoryBlock.free(block, self.byteCount)
+      block = MemoryBlock.allocate(peak)
       self.byteCount = block == nil ? 0 : peak
     }
     peak = 0
-  }
-
-  private static func rounded(_ byteCount: Int) -> Int { max(64, (byteCount + 63) & ~63) }
-
-  private static func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer? {
-    var pointer: UnsafeMutableRawPointer?
-    return posix_memalign(&pointer, 64, byteCount) == 0 ? pointer : nil
   }
 }
 

@@ -26,12 +26,11 @@ package final class TensorStorage: @unchecked Sendable {
   ///
   /// - Throws: `badData` when the memory is not there.
   package init(byteCount: Int, zeroed: Bool) throws {
-    guard let pointer = Self.allocate(byteCount) else {
+    guard let pointer = MemoryBlock.allocate(byteCount, zeroed: zeroed) else {
       throw GraftError(
         .badData, "\(byteCount) bytes of memory could not be allocated",
         fix: "Use smaller inputs or a smaller batch")
     }
-    if zeroed { memset(pointer, 0, byteCount) }
     self.address = pointer
     self.byteCount = byteCount
     self.owner = nil
@@ -56,7 +55,7 @@ package final class TensorStorage: @unchecked Sendable {
     return alignedCopy.withLock { copy in
       if let made = UnsafeMutableRawPointer(bitPattern: copy) { return made }
       // Without memory for a copy the unaligned bytes still serve, only slower.
-      guard let made = Self.allocate(byteCount) else { return address }
+      guard let made = MemoryBlock.allocate(byteCount) else { return address }
       memcpy(made, address, byteCount)
       // From here on only the copy is read: both together would double the weights' memory.
       releaseFilePages()
@@ -84,13 +83,7 @@ package final class TensorStorage: @unchecked Sendable {
   }
 
   deinit {
-    if owner == nil { free(address) }
-    alignedCopy.withLock { free(UnsafeMutableRawPointer(bitPattern: $0)) }
-  }
-
-  private static func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer? {
-    var pointer: UnsafeMutableRawPointer?
-    let size = max(64, (byteCount + 63) & ~63)
-    return posix_memalign(&pointer, 64, size) == 0 ? pointer : nil
+    if owner == nil { MemoryBlock.free(address, byteCount) }
+    alignedCopy.withLock { MemoryBlock.free(UnsafeMutableRawPointer(bitPattern: $0), byteCount) }
   }
 }

@@ -1,6 +1,6 @@
-// Counts a thread's heap allocations: the program's own malloc and its like count and then call
-// those of glibc. Symbols of an executable go before those of the libraries it loads, so the Swift
-// runtime's and oneDNN's allocations are counted as well.
+// Counts a thread's allocations: the program's own malloc and its like count and then call those of
+// glibc; memory that is mapped by itself counts too. Symbols of an executable go before those of the
+// libraries it loads, so the Swift runtime's and oneDNN's allocations are counted as well.
 
 #include "allocation_counter.h"
 
@@ -22,6 +22,9 @@ struct allocation_count allocation_counter_end(void) {
 #if defined(__GLIBC__)
 
 #include <errno.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);
@@ -65,6 +68,11 @@ int posix_memalign(void **block, size_t alignment, size_t bytes) {
   if (made == NULL) return ENOMEM;
   *block = made;
   return 0;
+}
+
+void *mmap(void *address, size_t bytes, int protection, int flags, int file, off_t offset) {
+  if (file < 0) add(bytes);
+  return (void *)syscall(SYS_mmap, address, bytes, protection, flags, file, offset);
 }
 
 #else
