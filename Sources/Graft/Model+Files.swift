@@ -4,8 +4,8 @@ import GraftFormats
 import GraftGraph
 
 extension Model {
-  /// Opens a model file, ONNX or TensorFlow Lite; only its structure is read, weights when they are
-  /// used.
+  /// Opens a model file, ONNX, TensorFlow Lite or Core ML; only its structure is read, weights when
+  /// they are used.
   ///
   /// - Parameters:
   ///   - arithmetic: how the quantized operators of a TensorFlow Lite file compute.
@@ -14,6 +14,10 @@ extension Model {
   public init(
     contentsOf url: URL, arithmetic: TFLiteArithmetic = .float, signature: String? = nil
   ) throws {
+    if CoreMLReader.isModel(url.path) {
+      self = try CoreMLReader.read(path: url.path)
+      return
+    }
     let isTFLite = url.pathExtension.lowercased() == "tflite" || TFLiteReader.isModel(url.path)
     self =
       isTFLite

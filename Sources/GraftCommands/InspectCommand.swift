@@ -12,7 +12,9 @@ enum InspectCommand: Command {
       "Show a model's inputs, outputs, parameters and operators, or an ONNX Runtime checkpoint",
     positionals: "MODEL", positionalCount: 1...1,
     options: [
-      .flag("--plan", "show the steps of a run: kernels, layouts, why no faster kernel")
+      .flag("--plan", "show the steps of a run: kernels, layouts, why no faster kernel"),
+      .flag(
+        "--updatable", "show how a Core ML file updates, and which of Core ML's rules it breaks"),
     ] + SampleInputs.options + [
       .value("--threads", "N", "threads that the plan is for; all cores by default"),
       ArithmeticOption.specification,
@@ -37,8 +39,12 @@ enum InspectCommand: Command {
         return PlanListing(try session.steps(try sampleInputs.tensors(of: model)))
       } : nil
     report.plan = listing?.steps
+    if arguments.has("--updatable") {
+      report.updatable = try locating(path) { try UpdatableListing(model) }
+    }
     if arguments.has("--json") { return try console.print(json: report) }
     report.print(path, console)
+    report.updatable?.print(console)
     listing?.print(console)
   }
 
@@ -86,6 +92,10 @@ enum InspectCommand: Command {
     let metadata: [String: String]
     /// With '--plan', the steps of a run.
     var plan: [PlanListing.Step]?
+    /// With '--updatable', how a Core ML file updates.
+    var updatable: UpdatableListing?
+    /// Why operators that Graft does not have could not be carried over.
+    let reasons: [String]
 
     init(_ model: Model) {
       format = model.origin?.format ?? "ONNX"
@@ -109,6 +119,9 @@ enum InspectCommand: Command {
           .map { ($0.qualifiedOp, $0.documentation) }
       ) { first, _ in first }
       metadata = Dictionary(uniqueKeysWithValues: model.metadata.map { ($0, $1) })
+      reasons = model.graph.nodes.filter {
+        !$0.documentation.isEmpty && OperatorRegistry.standard($0) == nil
+      }.map { "\($0.place): \($0.documentation)" }
     }
 
     private static func value(_ feature: Feature) -> Value {
@@ -152,6 +165,7 @@ enum InspectCommand: Command {
         console.print(
           "  \(op) \(count)" + (unsupported[op] == nil ? "" : "  (not supported\(reason))"))
       }
+      for reason in reasons { console.print("  \(reason)") }
       if !metadata.isEmpty {
         console.print("\nmetadata:")
         for (key, value) in metadata.sorted(by: { $0.key < $1.key }) {

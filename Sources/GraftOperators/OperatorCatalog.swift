@@ -147,6 +147,7 @@ extension OperatorRegistry {
       PRelu(),
       Pad(),
       PadGradient(),
+      PairwiseCoupling(),
       PenalizedGradient(),
       Pow(),
       PowGradient(),

@@ -64,6 +64,15 @@ struct ValueFacts {
     return values[0]
   }
 
+  /// Adds a constant.
+  mutating func define(_ name: String, _ tensor: Tensor) {
+    constants[name] = tensor
+    types[name] = KnownType(of: tensor)
+  }
+
+  /// Adds what is known of a value that is fed.
+  mutating func define(_ name: String, _ type: KnownType) { types[name] = type }
+
   /// Adds what follows for the node's outputs; what was declared stays.
   mutating func learn(_ node: Node) {
     guard node.domain.isEmpty else { return }
