@@ -154,12 +154,12 @@ extension Tensor {
     case .float16:
       try Tensor(withUnsafeBytes { CoreMLWeights.halves($0) }, shape: shape)
     case .float64: try Tensor(try values(as: Double.self).map { Float($0) }, shape: shape)
-    default: try Tensor(try wholeNumbers().map(Int64.init), shape: shape)
+    default: try Tensor(try integerElements().map(Int64.init), shape: shape)
     }
   }
 
   /// The elements of any whole-number type.
-  func wholeNumbers() throws -> [Int] {
+  func integerElements() throws -> [Int] {
     switch elementType {
     case .int8: try values(as: Int8.self).map(Int.init)
     case .uint8: try values(as: UInt8.self).map(Int.init)
@@ -180,7 +180,7 @@ extension Tensor {
     case .float32: try values(as: Float.self)
     case .float64: try values(as: Double.self).map { Float($0) }
     case .float16: withUnsafeBytes { CoreMLWeights.halves($0) }
-    default: try wholeNumbers().map { Float($0) }
+    default: try integerElements().map { Float($0) }
     }
   }
 }

@@ -13,7 +13,7 @@ struct ProgramOperation {
 
   init(_ message: CoreMLMessage) throws {
     kind = try message.string(1)
-    arguments = try Dictionary(
+    arguments = Dictionary(
       try message.entries(2).map { ($0.key, try $0.value.messages(1)) }
     ) { $1 }
     outputs = try message.messages(3).map { try $0.string(1) }
@@ -142,7 +142,7 @@ struct ProgramContext {
   }
 
   func ints(_ operation: ProgramOperation, _ parameter: String) throws -> [Int]? {
-    try tensor(operation, parameter)?.wholeNumbers()
+    try tensor(operation, parameter)?.integerElements()
   }
 
   func int(_ operation: ProgramOperation, _ parameter: String) throws -> Int? {

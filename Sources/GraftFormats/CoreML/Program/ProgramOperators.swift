@@ -20,7 +20,7 @@ enum ProgramOperators {
       let labels: CoreMLLabels
       switch try context.constant(operation, "classes") {
       case .strings(let names)?: labels = .strings(names)
-      case .numbers(let numbers)?: labels = .integers(try numbers.wholeNumbers())
+      case .numbers(let numbers)?: labels = .integers(try numbers.integerElements())
       case nil: throw GraftError(.damaged, "the classes are missing")
       }
       let rows = try context.graph.reshaped(scores, [-1, labels.count])
@@ -105,7 +105,7 @@ enum ProgramOperators {
     }
     let numbers = try table.floats()
     let tables = try TableGrid(table.shape, entries: entries, over: codes.shape)
-    let values = try codes.wholeNumbers().enumerated().map { index, code -> Float in
+    let values = try codes.integerElements().enumerated().map { index, code -> Float in
       guard code >= 0, code < entries else {
         throw GraftError(.damaged, "a code is \(code), and the table has \(entries) numbers")
       }
