@@ -147,6 +147,8 @@ extension Model {
   ) throws {
     var section = try requiredUpdate()
     section.optimizer = optimizer
+    let others = optimizer == .adam ? ["momentum"] : ["beta1", "beta2", "eps"]
+    section.parameters.removeAll { others.contains($0.name) }
     update = section
     for parameter in parameters { try setUpdateParameter(parameter) }
   }

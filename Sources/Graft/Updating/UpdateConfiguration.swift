@@ -73,6 +73,9 @@ struct UpdateNumbers {
     guard value.isFinite else {
       throw GraftError(.invalidArgument, "\(name) is \(value)", fix: "Give a finite number")
     }
+    guard name != "learningRate" || value > 0 else {
+      throw GraftError(.invalidArgument, "\(name) is \(value)", fix: "Give a number above 0")
+    }
     guard structural.contains(name) else { return }
     let least = ["shuffle", "seed"].contains(name) ? 0.0 : 1
     let most = name == "shuffle" ? 1 : Double(1 << 53)

@@ -19,28 +19,37 @@ struct UpdateLosses {
   }
 
   private func squares(_ value: String) -> Loss {
-    Loss(name: "mean squared error", misfit: { _, _ in nil }) { builder, _, target in
-      try Loss.meanSquaredError.build(&builder, value, target)
-    }
+    Loss(
+      name: "mean squared error", misfit: { _, _ in nil },
+      build: { builder, _, target in
+        try Loss.meanSquaredError.build(&builder, value, target)
+      })
   }
 
   /// The mean of -log(probability of the right class), from logits where a softmax makes the value.
   private func crossEntropy(_ value: String) -> Loss {
     let takesLogits = takesLogits
-    return Loss(name: "cross entropy", isClassification: true, misfit: { _, _ in nil }) {
-      builder, _, target in
-      let logits = builder.graph.softmaxInput(of: value) ?? (takesLogits ? value : nil)
-      if let logits {
-        let rows = builder.add("Flatten", [logits], ["axis": .int(1)])
-        return try Loss.crossEntropy.build(&builder, rows, target)
-      }
-      let rows = builder.add("Flatten", [value], ["axis": .int(1)])
-      let logs = builder.add(
-        "Log", [builder.add("Max", [rows, try builder.float(1e-30)])])
-      let places = builder.add("Unsqueeze", [target, try builder.ints([1])])
-      let chosen = builder.add("GatherElements", [logs, places], ["axis": .int(1)])
-      return builder.add("Neg", [builder.add("ReduceMean", [chosen], ["keepdims": .int(0)])])
-    }
+    return Loss(
+      name: "cross entropy", isClassification: true, misfit: { _, _ in nil },
+      build: { builder, _, target in
+        if let logits = builder.graph.softmaxInput(of: value) ?? (takesLogits ? value : nil) {
+          let rows = builder.add("Flatten", [logits], ["axis": .int(1)])
+          return try Loss.crossEntropy.build(&builder, rows, target)
+        }
+        return try builder.crossEntropy(ofProbabilities: value, target)
+      })
+  }
+}
+
+extension GraphBuilder {
+  fileprivate mutating func crossEntropy(ofProbabilities value: String, _ target: String) throws
+    -> String
+  {
+    let rows = add("Flatten", [value], ["axis": .int(1)])
+    let logs = add("Log", [add("Max", [rows, try float(1e-30)])])
+    let places = add("Unsqueeze", [target, try ints([1])])
+    let chosen = add("GatherElements", [logs, places], ["axis": .int(1)])
+    return add("Neg", [add("ReduceMean", [chosen], ["keepdims": .int(0)])])
   }
 }
 

@@ -33,7 +33,8 @@ public final class UpdateTask: Sendable {
     /// Changes that hold from the next mini-batch on.
     var pending: [String: Double] = [:]
     var error: (any Error)?
-    var last: UpdateContext?
+    /// At the last event that was told, or at the end.
+    var last: (metrics: UpdateMetrics, model: Model)?
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
 
@@ -66,17 +67,15 @@ public final class UpdateTask: Sendable {
     progress = Mutex(Progress(numbers: numbers))
   }
 
-  /// - Throws: as `Model(contentsOf:)` and `init(_:examples:configuration:handlers:)`, with the file as
-  ///   place.
+  /// - Throws: as `Model(contentsOf:)` and `init(_:examples:configuration:handlers:)`.
   public convenience init(
     contentsOf url: URL, examples: UpdateExamples,
     configuration: UpdateConfiguration = UpdateConfiguration(),
     handlers: UpdateHandlers = UpdateHandlers()
   ) throws {
-    let model = try Model(contentsOf: url)
-    try locating(url.path) { try UpdateNumbers(UpdateNumbers.section(of: model)).check() }
     try self.init(
-      model, examples: examples, configuration: configuration, handlers: handlers)
+      try Model(contentsOf: url), examples: examples, configuration: configuration,
+      handlers: handlers)
   }
 
   public var state: State { progress.withLock { $0.state } }
@@ -133,7 +132,9 @@ public final class UpdateTask: Sendable {
   /// - Returns: what the completion handler is given.
   public func completion() async -> UpdateContext {
     while true {
-      if let context = progress.withLock({ $0.state.isEnd ? $0.last : nil }) { return context }
+      if let last = progress.withLock({ $0.state.isEnd ? $0.last : nil }) {
+        return context(nil, last.metrics, last.model)
+      }
       await withCheckedContinuation { continuation in
         let isOver = progress.withLock { progress in
           guard !progress.state.isEnd else { return true }
@@ -164,14 +165,13 @@ public final class UpdateTask: Sendable {
       end(context, nil)
     } catch {
       let last = progress.withLock { $0.last }
-      end(last ?? context(nil, UpdateMetrics(), model), error)
+      end(context(nil, last?.metrics ?? UpdateMetrics(), last?.model ?? model), error)
     }
   }
 
   /// What the model was at the last event, for the end of a task that fails.
   func keep(_ metrics: UpdateMetrics, _ model: Model) {
-    let context = context(nil, metrics, model)
-    progress.withLock { $0.last = context }
+    progress.withLock { $0.last = (metrics, model) }
   }
 
   var isCancelling: Bool { state == .cancelling }
@@ -205,7 +205,7 @@ public final class UpdateTask: Sendable {
         ?? (isCancelled
           ? GraftError(.cancelled, "the update was cancelled; what was learned so far is kept")
           : nil)
-      progress.last = context
+      progress.last = (context.metrics, context.model)
       defer { progress.waiting = [] }
       return progress.waiting
     }
@@ -237,10 +237,5 @@ extension UpdateNumbers {
         fix: "Choose the layers to update with 'makeUpdatable(layers:)', and the loss")
     }
     return section
-  }
-
-  /// - Throws: `invalidArgument` when a default is not allowed.
-  func check() throws {
-    for parameter in section.parameters { try parameter.check(parameter.defaultValue) }
   }
 }

@@ -98,7 +98,7 @@ struct UpdateTraining {
           metrics.loss = event.loss
           metrics.validationLoss = event.validation?.loss
           metrics.validationAccuracy = event.validation?.accuracy
-          records.append(record(event, metrics, records))
+          records.append(record(event, metrics, done))
           done += 1
           task.tell(.epochEnd, metrics) { model(records) }
         }
@@ -139,10 +139,10 @@ struct UpdateTraining {
   }
 
   private func record(
-    _ event: TrainingEvent, _ metrics: UpdateMetrics, _ records: [UpdateRecord]
+    _ event: TrainingEvent, _ metrics: UpdateMetrics, _ done: Int
   ) -> UpdateRecord {
     UpdateRecord(
-      epoch: formerHistory.count + records.count + 1, run: (formerHistory.last?.run ?? 0) + 1,
+      epoch: formerHistory.count + done + 1, run: (formerHistory.last?.run ?? 0) + 1,
       loss: event.loss, validationLoss: metrics.validationLoss,
       accuracy: metrics.validationAccuracy,
       learningRate: Double("\(event.learningRate)") ?? Double(event.learningRate))

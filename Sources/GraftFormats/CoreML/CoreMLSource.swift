@@ -25,9 +25,10 @@ struct CoreMLSource {
       weightFiles = nil
       return
     }
-    modelPath = try Self.modelPath(inPackage: root)
-    file = try locating(modelPath) { try FileMapping(path: modelPath) }
-    let folder = URL(fileURLWithPath: modelPath).deletingLastPathComponent().path
+    let path = try Self.modelPath(inPackage: root)
+    modelPath = path
+    file = try locating(path) { try FileMapping(path: path) }
+    let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
     weightFiles = ProgramWeightFiles(folder: folder)
   }
 

@@ -20,7 +20,7 @@ extension ProgramOperators {
         try context.finish(operation, context.graph.add("Reciprocal", [x]))
       },
       "log": { context, operation in
-        let x = try shifted(&context, operation, 1e-45)
+        let x = try shifted(&context, operation, .leastNonzeroMagnitude)
         try context.finish(operation, context.graph.add("Log", [x]))
       },
       "exp2": { context, operation in
