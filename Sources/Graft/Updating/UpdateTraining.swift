@@ -35,8 +35,11 @@ struct UpdateTraining {
       optimizer: configuration.optimizer ?? numbers.optimizer(), options: configuration.options)
     _ = try numbers.apply(configuration.parameters, to: session)
     data = try Self.examples(task.examples, section, model, changing: true)
-    validation = try configuration.validation.map {
-      try locating("validation") { try Self.examples($0, section, model, changing: false) }
+    let section = section
+    validation = try configuration.validation.map { examples in
+      try locating("validation") {
+        try Self.examples(examples, section, model, changing: false)
+      }
     }
   }
 

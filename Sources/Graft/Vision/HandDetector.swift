@@ -89,16 +89,17 @@ public struct HandDetector: Sendable {
 
   /// Places of the boxes that the model moves: two for every eighth pixel, six for every sixteenth.
   private static func anchors() -> [PicturePoint] {
-    [(stride: 8, count: 2), (stride: 16, count: 6)].flatMap { layer in
+    let layers = [(stride: 8, count: 2), (stride: 16, count: 6)]
+    var anchors: [PicturePoint] = []
+    for layer in layers {
       let side = palmSize / layer.stride
-      return (0..<side * side).flatMap { place in
-        [PicturePoint](
-          repeating: PicturePoint(
-            x: (Double(place % side) + 0.5) / Double(side),
-            y: (Double(place / side) + 0.5) / Double(side)),
-          count: layer.count)
+      for place in 0..<side * side {
+        let x = (Double(place % side) + 0.5) / Double(side)
+        let y = (Double(place / side) + 0.5) / Double(side)
+        anchors += [PicturePoint](repeating: PicturePoint(x: x, y: y), count: layer.count)
       }
     }
+    return anchors
   }
 
   private func hand(in picture: Picture) throws -> Hand? {
