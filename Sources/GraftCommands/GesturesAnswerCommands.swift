@@ -169,16 +169,16 @@ enum GesturesHistoryCommand: Command {
     }
     if arguments.has("--json") { return try console.print(json: history) }
     console.print("epoch  run  loss      validation  accuracy  learning rate")
+    func cell(_ text: String, _ width: Int) -> String {
+      text.padding(toLength: width, withPad: " ", startingAt: 0)
+    }
     for epoch in history.epochs {
-      func text(_ value: Double?, _ width: Int) -> String {
-        (value?.short ?? "-").padding(toLength: width, withPad: " ", startingAt: 0)
-      }
-      console.print(
-        "\(epoch.epoch)".padding(toLength: 7, withPad: " ", startingAt: 0)
-          + "\(epoch.run)".padding(toLength: 5, withPad: " ", startingAt: 0) + text(epoch.loss, 10)
-          + text(epoch.validationLoss, 12)
-          + (epoch.accuracy?.percent ?? "-").padding(toLength: 10, withPad: " ", startingAt: 0)
-          + epoch.learningRate.short)
+      let cells = [
+        cell("\(epoch.epoch)", 7), cell("\(epoch.run)", 5), cell(epoch.loss.short, 10),
+        cell(epoch.validationLoss?.short ?? "-", 12), cell(epoch.accuracy?.percent ?? "-", 10),
+        epoch.learningRate.short,
+      ]
+      console.print(cells.joined())
     }
     for start in history.runs {
       guard let head = start.head else { continue }

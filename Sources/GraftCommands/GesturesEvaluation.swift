@@ -65,9 +65,13 @@ struct GesturesEvaluation: Encodable {
 
   /// For people.
   var lines: [String] {
-    answers.map { answer in
-      "\(answer.isRight ? "right" : "WRONG")  \(answer.label) -> \(answer.predicted) "
-        + "\(String(format: "%.3f", answer.confidence))  \(answer.picture)"
-    } + [""] + report.lines + ["", summary]
+    var lines = answers.map { answer in
+      let word = answer.isRight ? "right" : "WRONG"
+      let confidence = String(format: "%.3f", answer.confidence)
+      return "\(word)  \(answer.label) -> \(answer.predicted) \(confidence)  \(answer.picture)"
+    }
+    lines += [""] + report.lines
+    lines += ["", summary]
+    return lines
   }
 }

@@ -24,7 +24,12 @@ struct GesturesNetworkTraining {
     }
     defer { withExtendedLifetime(interrupt) {} }
     task.resume()
-    for await event in stream { try recorder.record(event) }
+    do {
+      for await event in stream { try recorder.record(event) }
+    } catch {
+      task.cancel()
+      throw error
+    }
     let context = await task.completion()
     var end = RunEvent(.end)
     end.epoch = context.model.updateHistory.count

@@ -16,7 +16,7 @@ struct NeighborUpdate {
       return task.context(nil, UpdateMetrics(), model)
     }
     var index = try NearestNeighbors(section, of: model)
-    if let k = task.numbers[section.neighborCount.name] { try index.setK(Int(k)) }
+    if let k = task.numbers[section.neighborCount.name] { try index.setK(Int(exactly: k) ?? 0) }
     task.tell(.trainingBegin, UpdateMetrics()) { model }
     let session = try InferenceSession(model, outputs: [section.features])
     let names = model.inputs.map(\.name)

@@ -115,7 +115,7 @@ struct UpdateNumbers {
   ///
   /// - Parameter done: epochs that are over.
   func fitOptions(after done: Int, _ configuration: UpdateConfiguration) -> FitOptions {
-    let seed = UInt64(whole("seed")) &+ UInt64(done)
+    let seed = UInt64(truncatingIfNeeded: whole("seed")) &+ UInt64(truncatingIfNeeded: done)
     var options = FitOptions(
       epochs: max(1, whole("epochs") - done), batchSize: whole("miniBatchSize"),
       shuffleSeed: values["shuffle"] == 1 ? seed : nil)
