@@ -94,8 +94,6 @@ enum InspectCommand: Command {
     var plan: [PlanListing.Step]?
     /// With '--updatable', how a Core ML file updates.
     var updatable: UpdatableListing?
-    /// Why operators that Graft does not have could not be carried over.
-    let reasons: [String]
 
     init(_ model: Model) {
       format = model.origin?.format ?? "ONNX"
@@ -119,9 +117,6 @@ enum InspectCommand: Command {
           .map { ($0.qualifiedOp, $0.documentation) }
       ) { first, _ in first }
       metadata = Dictionary(uniqueKeysWithValues: model.metadata.map { ($0, $1) })
-      reasons = model.graph.nodes.filter {
-        !$0.documentation.isEmpty && OperatorRegistry.standard($0) == nil
-      }.map { "\($0.place): \($0.documentation)" }
     }
 
     private static func value(_ feature: Feature) -> Value {
@@ -165,7 +160,6 @@ enum InspectCommand: Command {
         console.print(
           "  \(op) \(count)" + (unsupported[op] == nil ? "" : "  (not supported\(reason))"))
       }
-      for reason in reasons { console.print("  \(reason)") }
       if !metadata.isEmpty {
         console.print("\nmetadata:")
         for (key, value) in metadata.sorted(by: { $0.key < $1.key }) {
