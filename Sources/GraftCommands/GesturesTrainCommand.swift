@@ -68,8 +68,9 @@ struct GesturesCall {
     threads = try arguments.threads()
     let word = arguments.string("--trunk") ?? GestureTrunk.encoder
     let isBuiltIn = [GestureTrunk.encoder, GestureTrunk.hands].contains(word)
-    trunk = try GestureTrunk(
+    let trunk = try GestureTrunk(
       named: word, file: isBuiltIn ? nil : try ModelArgument(word).open(), threads: threads)
+    self.trunk = trunk
     folders = try project.folders()
     func examples(_ folder: LabeledFolder, _ trunk: GestureTrunk) throws -> ExampleSet {
       try trunk.examples(folder) { done in
