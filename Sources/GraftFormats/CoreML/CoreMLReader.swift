@@ -160,6 +160,9 @@ extension CoreMLAssembly {
   fileprivate func complete(_ description: inout CoreMLDescription) {
     description.classLabels = classLabels
     description.neighbors = neighbors
+    if let features = neighbors?.features {
+      description.neighbors?.features = graph.renames[features] ?? features
+    }
     description.brokenRules = brokenRules
     description.update = update
     if let losses = update?.losses {

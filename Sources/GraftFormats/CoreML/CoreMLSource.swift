@@ -28,7 +28,7 @@ struct CoreMLSource {
     let path = try Self.modelPath(inPackage: root)
     modelPath = path
     file = try locating(path) { try FileMapping(path: path) }
-    let folder = URL(fileURLWithPath: modelPath).deletingLastPathComponent().path
+    let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
     weightFiles = ProgramWeightFiles(folder: folder)
   }
 

@@ -1,5 +1,12 @@
+import Foundation
+
 /// The curves of a run's history as a picture: `curves.svg`.
 package enum RunCurves {
+  /// Writes the curves to a file, replacing it.
+  package static func write(_ history: RunHistory, to url: URL) throws {
+    try RunFile.write(Data(svg(history).utf8), to: url)
+  }
+
   /// Loss of training and validation, and below it the validation's accuracy or error.
   package static func svg(_ history: RunHistory) -> String {
     let epochs = history.epochs

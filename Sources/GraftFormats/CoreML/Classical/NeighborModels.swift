@@ -72,16 +72,18 @@ private struct NeighborModel {
   }
 
   func lower(_ assembly: inout CoreMLAssembly) throws {
-    assembly.neighbors = section
     let name = stage.description.inputs.first?.name ?? ""
     let value = try assembly.value(name)
     let rows = assembly.graph.cast(
       try assembly.graph.reshaped(value, [-1, section.dimension]), to: .float32)
+    assembly.neighbors = section
+    assembly.neighbors?.features = rows
     guard !samples.isEmpty else { return try lowerEmpty(&assembly, rows) }
     let count = min(samples.count, max(1, Int(exactly: section.neighborCount.defaultValue) ?? 1))
     let stored = assembly.graph.initializer(
       try Tensor(samples.flatMap { $0 }, shape: [samples.count, section.dimension]),
       named: section.samples)
+    assembly.neighbors?.samples = stored
     let each = assembly.graph.add("Unsqueeze", [rows, try assembly.graph.ints([1])])
     let distances = assembly.graph.add(
       "ReduceSumSquare",

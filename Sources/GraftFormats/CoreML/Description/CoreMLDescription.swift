@@ -133,4 +133,6 @@ public struct NeighborSection: Sendable, Hashable, Codable {
   public var index: Index
   /// The initializer that holds the samples, [samples, dimension].
   public var samples: String
+  /// The value that is compared with the samples, [batch, dimension].
+  public var features = ""
 }

@@ -13,6 +13,17 @@ public struct UpdateSection: Sendable, Hashable, Codable {
 
   public enum Optimizer: String, Sendable, Codable { case sgd, adam }
 
+  public init(
+    layers: [UpdatableLayer], losses: [UpdateLoss], optimizer: Optimizer?,
+    parameters: [UpdateParameter], shuffles: Bool?
+  ) {
+    self.layers = layers
+    self.losses = losses
+    self.optimizer = optimizer
+    self.parameters = parameters
+    self.shuffles = shuffles
+  }
+
   /// A number that steers the update, by the format's name for it, such as `learningRate`.
   public func parameter(_ name: String) -> UpdateParameter? {
     parameters.first { $0.name == name }
@@ -26,6 +37,12 @@ public struct UpdatableLayer: Sendable, Hashable, Codable {
   public var kind: String
   /// The model's parameters that belong to it.
   public var parameters: [String]
+
+  public init(name: String, kind: String, parameters: [String]) {
+    self.name = name
+    self.kind = kind
+    self.parameters = parameters
+  }
 }
 
 /// A loss that an update makes smaller.
@@ -38,6 +55,13 @@ public struct UpdateLoss: Sendable, Hashable, Codable {
   public var input: String
   /// The training input it is compared with, by the file's name for it.
   public var target: String
+
+  public init(name: String, kind: Kind, input: String, target: String) {
+    self.name = name
+    self.kind = kind
+    self.input = input
+    self.target = target
+  }
 }
 
 /// A number that steers an update, with the values that the file allows.
