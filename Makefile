@@ -24,7 +24,7 @@ test: ## Run the tests; FILTER=NAME runs those whose name contains NAME
 	scripts/setup test
 	scripts/full-size-models
 	$(SWIFT_TEST) $(if $(FILTER),--filter '$(FILTER)')
-	$(if $(FILTER),,$(ALONE) $(SWIFT_TEST) --skip-build --filter 'SessionMemoryTests|UpdateMemoryTests')
+	$(if $(FILTER),,$(ALONE) $(SWIFT_TEST) --skip-build --no-parallel --filter 'SessionMemoryTests|UpdateMemoryTests')
 
 test-long: export GRAFT_LONG_TESTS := 1
 test-long: test ## Run the tests with every sweep at full length

@@ -1,10 +1,11 @@
 import Foundation
 import Graft
 
-/// `graft classify`: what pictures show, or with a model of sound what is heard in recordings.
+/// `graft classify`: what pictures show, what is heard in recordings, or what class a text has: as the
+/// model says.
 enum ClassifyCommand: Command {
   static let specification = CommandSpecification(
-    name: "classify", summary: "Tell what pictures and videos show, or what is heard in recordings",
+    name: "classify", summary: "Classify pictures and videos, recordings or texts",
     positionals: "INPUT...", positionalCount: 1...Int.max,
     options: PictureTaskArguments.options(threshold: nil, writesCopies: false) + [
       .flag("--softmax", "pictures: the model gives logits: make probabilities of them"),
@@ -12,13 +13,18 @@ enum ClassifyCommand: Command {
     ],
     example: "graft classify --model mobilenet.tflite --max 3 parrot.jpg",
     notes: PictureTaskArguments.notes
-      + "\nWith a model that takes sound, INPUT is a recording or a folder of recordings.")
+      + "\nWith a model that takes sound, INPUT is a recording or a folder of recordings;"
+      + "\nwith one that takes words, a file with a text on each line.")
 
   static func run(_ arguments: Arguments, _ console: Console) async throws {
     let given = try PictureTaskArguments(arguments, threshold: nil)
     var options = given.task
     options.maximumResults = options.maximumResults ?? 5
     let model = try given.open { $0 }
+    if model.takesText {
+      let classifier = try locating(given.model) { try TextClassifier(model, options: options) }
+      return try TextTask(classifier, given, arguments.positionals, console).run()
+    }
     guard model.takesPictures else {
       let overlap = Double(try arguments.float("--overlap") ?? 0)
       let classifier = try locating(given.model) {

@@ -89,7 +89,7 @@ enum GesturesRemoveCommand: Command {
     for url in present {
       do { try manager.removeItem(at: url) } catch {
         throw GraftError(
-          .inputOutput, "it cannot be removed: \(error.localizedDescription)", at: [url.path],
+          .inputOutput, "it cannot be removed: \(error.reason)", at: [url.path],
           fix: "Check the permissions")
       }
     }
@@ -134,7 +134,7 @@ enum GesturePictures {
       throw error
     } catch {
       throw GraftError(
-        .inputOutput, "the picture cannot be written: \(error.localizedDescription)",
+        .inputOutput, "the picture cannot be written: \(error.reason)",
         at: [folder.path], fix: "Check that the folder is writable and that the disk has space")
     }
   }

@@ -81,7 +81,7 @@ struct Attention {
       queries: try memory.input(0), keys: try memory.input(1), values: try memory.input(2),
       mask: try mask.map { try memory.input($0.operand) }, result: try memory.output(0),
       scratch: try memory.floats(memory.scratch))
-    parallelLoop(parts, threads: memory.threads) { range in
+    parallelLoop(parts, threads: memory.threads, pieces: parts) { range in
       for part in range {
         for number in part * starts.count / parts..<(part + 1) * starts.count / parts {
           runOne(number, all, all.scratch + part * partCount)

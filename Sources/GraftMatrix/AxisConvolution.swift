@@ -16,7 +16,7 @@ struct AxisConvolution {
   private let windowStep: Int
   private let hasBias: Bool
   private let activation: Activation?
-  /// Threads that work at pairs of rows at the same time; 0 when rows do not form pairs.
+  /// Pieces that the pairs of rows are shared out in; 0 when rows do not form pairs.
   private let pairParts: Int
 
   /// Numbers in a window and channels of the result from which on it pays to move the channels.
@@ -40,9 +40,8 @@ struct AxisConvolution {
       columnStep: geometry.innerCount, period: (rows: channels, step: 1))
     weights.hasTapSums = taps == 3 && axis.stride == 2 && axis.output >= 2 * MatrixProduct.tile
     self.weights = weights
-    pairParts =
-      weights.hasTapSums
-      ? min(request.threads, (axis.output + 1) / 2 / MatrixProduct.tile) : 0
+    let threads = min(request.threads, (axis.output + 1) / 2 / MatrixProduct.tile)
+    pairParts = weights.hasTapSums ? threads * piecesPerThread(axis.output / 128, threads) : 0
     windowStep = axis.stride * channels
     hasBias = request.input(2) != nil
     activation = request.followers.first.flatMap { Activation($0.node) }
@@ -86,7 +85,7 @@ struct AxisConvolution {
   private func fillPairs(_ product: graft_matrix_product, _ memory: KernelMemory) throws {
     let scratch = try memory.floats(memory.scratch)
     let pairs = (destination.length + 1) / 2
-    parallelLoop(pairParts, threads: memory.threads) { range in
+    parallelLoop(pairParts, threads: memory.threads, pieces: pairParts) { range in
       for part in range {
         withUnsafePointer(to: product) {
           graft_matrix_convolve_pairs(

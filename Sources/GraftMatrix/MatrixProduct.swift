@@ -165,7 +165,7 @@ struct MatrixProduct {
     let first = try firstProduct(memory)
     let matrices = try memory.input(1)
     let scratch = try memory.floats(memory.scratch)
-    parallelLoop(parts, threads: threads) { range in
+    parallelLoop(parts, threads: threads, pieces: parts) { range in
       for part in range {
         let packed = scratch + part * right.elementCount
         for number in part * batch / parts..<(part + 1) * batch / parts {

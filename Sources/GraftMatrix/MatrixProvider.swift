@@ -120,6 +120,11 @@ extension KernelMemory {
   }
 }
 
+/// Pieces of a loop for each thread when the work is worth `count` pieces: one or two.
+func piecesPerThread(_ count: Int, _ threads: Int) -> Int {
+  max(1, min(2, count / max(1, threads)))
+}
+
 extension graft_matrix_product {
   /// - Parameter left: [rows, inner], elements `leftSteps` apart.
   init(
@@ -146,7 +151,7 @@ extension graft_matrix_product {
     let tile = MatrixProduct.tile
     let tiles = (rows + tile - 1) / tile
     if tiles >= 2 * threads {
-      parallelLoop(tiles, threads: threads) { range in
+      parallelLoop(tiles, threads: threads, pieces: piecesPerThread(tiles / 8, threads)) { range in
         fill(
           rows: range.lowerBound * tile..<min(rows, range.upperBound * tile), panels: 0..<panels)
       }
@@ -155,6 +160,7 @@ extension graft_matrix_product {
     }
   }
 
+  /// A part of the result.
   func fill(rows: Range<Int>, panels: Range<Int>) {
     withUnsafePointer(to: self) { product in
       graft_matrix_multiply(

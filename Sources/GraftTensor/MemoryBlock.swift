@@ -10,7 +10,7 @@
 /// small blocks that live longer would come to lie between them, and memory would grow from one
 /// training to the next.
 package enum MemoryBlock {
-  private static let smallestMapped = 1 << 20
+  private static let smallestMapped = 1 << 17
 
   /// - Returns: nil when the memory is not there.
   package static func allocate(_ byteCount: Int, zeroed: Bool = false) -> UnsafeMutableRawPointer? {

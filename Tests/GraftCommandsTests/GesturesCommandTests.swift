@@ -156,4 +156,19 @@ struct GesturesCommandTests {
     _ = await call(["evaluate", data, "--run", run], code: 65)
     _ = await call(["reset", data, "--run", run, "--to", "empty"], code: 65)
   }
+
+  /// Pictures of hands that were not seen in training, told apart by a linear classifier.
+  @Test(
+    .enabled(if: SharedData.isPresent, SharedData.reason),
+    arguments: [("hands", 15), ("image-encoder", 12)])
+  func `real gestures are told apart`(trunk: String, right: Int) async throws {
+    let pictures = SharedData.path("data/gestures")
+    let recorder = await call([
+      "train", pictures, "--method", "logistic", "--trunk", trunk, "--run", run,
+    ])
+    let line = try #require(recorder.output.split(separator: "\n").first)
+    let count = try #require(line.split(separator: " ").first.flatMap { Int($0) })
+    #expect(line.contains(" of 15 right"), "\(recorder.output)")
+    #expect(count >= right, "\(recorder.output)")
+  }
 }

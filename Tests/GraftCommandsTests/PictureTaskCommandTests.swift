@@ -237,4 +237,24 @@ struct PictureTaskCommandTests {
     let console = await run(detect + [path("empty")], code: 65)
     #expect(console.diagnostics.contains("no pictures or videos in the folder"))
   }
+
+  @Test(.enabled(if: SharedData.isPresent, SharedData.reason))
+  func `a text is classified on each line`() async throws {
+    let model = SharedData.path("tflite/models/movie_review_with_metadata.tflite")
+    try Data("What a waste of my time.\n\nboring boring boring\n".utf8)
+      .write(to: folder.url.appending(path: "reviews.txt"))
+    try Data([0xFF, 0xFE, 0x41]).write(to: folder.url.appending(path: "damaged.txt"))
+    let recorder = Recorder()
+    let words = ["classify", "--model", model, "--max", "1"]
+    #expect(await CommandLineTool.run(words + [path("reviews.txt")], recorder.console) == 0)
+    #expect(recorder.output.contains("reviews.txt:1: Negative 0.813"), "\(recorder.output)")
+    #expect(recorder.output.contains("reviews.txt:2: Positive 0.737"), "\(recorder.output)")
+    for (name, code, reason) in [
+      ("damaged.txt", Int32(65), "no text in UTF-8"), ("absent.txt", 65, "cannot be read"),
+    ] {
+      let recorder = Recorder()
+      #expect(await CommandLineTool.run(words + [path(name)], recorder.console) == code)
+      #expect(recorder.diagnostics.contains(reason), "\(recorder.diagnostics)")
+    }
+  }
 }

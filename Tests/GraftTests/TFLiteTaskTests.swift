@@ -353,6 +353,33 @@ struct TFLiteTaskTests {
     }
   }
 
+  private struct Sentiment: Decodable {
+    let text: String
+    let outputs: [String: Double]
+  }
+
+  @Test func `texts are classified as LiteRT does`() throws {
+    let expected: Expected<Sentiment> = try expected("text_movie_review")
+    let classifier = try TextClassifier(contentsOf: url(expected.model))
+    #expect(classifier.wordCount == 256 && classifier.labels == ["Negative", "Positive"])
+    for text in expected.ref {
+      let found = try classifier.classify(text.text)
+      #expect(found.count == 2)
+      for category in found {
+        let wanted = try #require(text.outputs[category.name])
+        // The model's tolerance in its expected values.
+        #expect(abs(category.score - wanted) <= 1.9e-6, "\(text.text): \(category)")
+      }
+      #expect(found[0].score >= found[1].score)
+    }
+    // What stands behind the last word that the model takes changes nothing.
+    let long = String(repeating: "boring ", count: 255)
+    #expect(try classifier.classify(long) == classifier.classify(long + "lovely"))
+    expectError(.unsupported, "does not say how text becomes its input") {
+      _ = try TextClassifier(contentsOf: url("mobilenet_v2_1.0_224_quant"))
+    }
+  }
+
   // MARK: Interpreter
 
   @Test func `an interpreter runs a quantized file`() throws {

@@ -166,7 +166,7 @@ extension Model {
 
 extension Tensor {
   /// The numbers in another element type; those that it cannot hold are cut off.
-  fileprivate func converted(to type: ElementType) throws -> Tensor {
+  func converted(to type: ElementType) throws -> Tensor {
     let numbers = try numbers()
     func rounded<T: NumericElement>(_: T.Type) throws -> Tensor {
       try Tensor(numbers.map { T(saturating: $0.rounded()) }, shape: shape)

@@ -41,7 +41,7 @@ struct CoreMLPackage {
       try? files.removeItem(atPath: fresh)
       if error is GraftError { throw error }
       throw GraftError(
-        .inputOutput, "the package cannot be written: \(error.localizedDescription)", at: [path],
+        .inputOutput, "the package cannot be written: \(error.reason)", at: [path],
         fix: "Check that the folder exists and is writable and that the disk has space")
     }
   }
