@@ -28,7 +28,12 @@ struct GesturesProject {
 
   /// The pictures to train on and to test with, by label.
   func folders() throws -> (training: LabeledFolder, testing: LabeledFolder?) {
-    try LabeledFolder.pair(data, media: .pictures)
+    let tests = try? FileManager.default.contentsOfDirectory(atPath: part(true).path)
+    let hasTests = tests?.isEmpty == false
+    guard !hasTests, FileManager.default.fileExists(atPath: part(false).path) else {
+      return try LabeledFolder.pair(data, media: .pictures)
+    }
+    return (try LabeledFolder(part(false), media: .pictures), nil)
   }
 
   var hasModel: Bool { FileManager.default.fileExists(atPath: run.model.path) }

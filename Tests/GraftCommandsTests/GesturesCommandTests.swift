@@ -107,6 +107,19 @@ struct GesturesCommandTests {
     #expect(try await right() == 9)
   }
 
+  @Test(arguments: ["network", "logistic"])
+  func `pictures to test with are not needed`(method: String) async throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try await add(["rock", "paper"])
+    _ = await call(["remove", data, "rock", "--test"])
+    _ = await call(["remove", data, "paper", "--test"])
+    _ = await train(["--method", method])
+    let recorder = await call(["evaluate", data, "--run", run], code: 65)
+    #expect(recorder.diagnostics.contains("there are no pictures to test with"))
+    let trained = await call(["evaluate", data, "--run", run, "--train"])
+    #expect(trained.output.contains("12 of 12 right"), "\(trained.output)")
+  }
+
   @Test func `a network goes on, learns a fourth gesture and is reset`() async throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     try await add(["rock", "paper", "scissors"])
@@ -162,6 +175,7 @@ struct GesturesCommandTests {
     .enabled(if: SharedData.isPresent, SharedData.reason),
     arguments: [("hands", 15), ("image-encoder", 12)])
   func `real gestures are told apart`(trunk: String, right: Int) async throws {
+    _ = try ModelLibrary.pull(trunk)
     let pictures = SharedData.path("data/gestures")
     let recorder = await call([
       "train", pictures, "--method", "logistic", "--trunk", trunk, "--run", run,
